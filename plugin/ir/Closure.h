@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The closure of a kernel: the kernel, all functions that it can reach and all
+// globals that those use, as a module of its own. Made from the unoptimised
+// device module, whose names of globals it keeps.
+#pragma once
+
+#include "runtime/support/Error.h"
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/IR/Module.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace r3::ir {
+
+/// The closure of Kernel, in the context of M. Mutable globals are defined and
+/// external, so that no pass may conclude that nobody else writes them; other
+/// kernels are gone; functions other than the kernel are internal.
+Expected<std::unique_ptr<llvm::Module>>
+extractClosure(const llvm::Module &M, llvm::StringRef Kernel);
+
+/// Names of all kernels of a device module, in its order.
+std::vector<std::string> kernelNames(const llvm::Module &M);
+bool isKernel(const llvm::Function &F);
+
+/// Gives internal mutable globals of M external linkage and names that are
+/// unique in the program (suffix: UnitTag). Returns the new names. Called on
+/// the snapshot that is embedded and on the module that is compiled, so that
+/// both agree.
+std::vector<std::string> exposeGlobals(llvm::Module &M,
+                                       llvm::StringRef UnitTag);
+
+} // namespace r3::ir

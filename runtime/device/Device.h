@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A device that kernels run on: memory at wanted addresses, modules, launches,
+// streams, queried events, digests and pointer scans. Two implementations:
+// cuda/ (driver API, opened at run time) and cpu/ (the embedded device code on
+// this machine's processor). The recorder and the device child use nothing
+// else, so both work on both.
+//
+// Addresses are those that kernels see. Sizes are bytes. Work on a stream runs
+// in order and asynchronously; a pointer to host memory handed to a stream
+// must stay valid until the work is done, and be pinned (allocateHost) where
+// speed matters. Objects are owned by the Device that made them and must be
+// released before it. All functions may be called from any thread; one object
+// is used by one thread at a time.
+#pragma once
+
+#include "runtime/support/Digest.h"
+#include "runtime/support/Error.h"
+#include "runtime/support/Outcome.h"
+#include "runtime/support/Recording.h"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace r3 {
+
+using Address = uint64_t;
+
+struct AddressRange {
+  Address Begin = 0;
+  uint64_t Size = 0;
+};
+
+enum class MemoryAccess { None, Read, ReadWrite };
+
+/// CUstream of the CUDA device (0, 1 and 2 are its default streams); on the
+/// CPU device an opaque handle with the same three default streams.
+using StreamHandle = void *;
+using EventHandle = void *;
+/// A kernel of a loaded module.
+using KernelHandle = void *;
+/// Physical memory that can be exported to another process.
+using MemoryHandle = uint64_t;
+
+/// What the compiler and the driver say about a kernel.
+struct KernelInfo {
+  uint32_t Registers = 0;
+  uint32_t StaticShared = 0;
+  uint32_t LocalBytes = 0;
+  uint32_t MaxThreads = 0;
+  uint32_t MaxDynamicShared = 0;
+};
+
+/// A loaded module; unloaded by the destructor.
+class DeviceModule {
+public:
+  virtual ~DeviceModule() = default;
+  virtual Expected<KernelHandle> kernel(const std::string &Name) = 0;
+  virtual Expected<AddressRange> global(const std::string &Name) = 0;
+};
+
+/// Why the device stopped working, as an outcome of an evaluation.
+struct DeviceFault {
+  Outcome Kind = Outcome::Ok;
+  std::string Message;
+  bool Sticky = false; // the process must be replaced
+};
+
+class Device {
+public:
+  virtual ~Device() = default;
+
+  virtual DeviceIdentity identity() const = 0;
+  /// Granularity of reserve and createMemory (CUDA: 2 MiB; addresses that are
+  /// wanted must be multiples of reserveAlignment: 32 MiB).
+  virtual uint64_t granularity() const = 0;
+  virtual uint64_t reserveAlignment() const = 0;
+
+  // --- Memory at wanted addresses.
+
+  /// Reserves [Wanted, Wanted+Size); an error where exactly that is not to be
+  /// had. Wanted 0: anywhere.
+  virtual Expected<Address> reserve(Address Wanted, uint64_t Size) = 0;
+  virtual Error unreserve(Address Where, uint64_t Size) = 0;
+  /// New physical memory. OutOfMemory is ErrorCode::NoSpace.
+  virtual Expected<MemoryHandle> createMemory(uint64_t Size) = 0;
+  virtual Error releaseMemory(MemoryHandle Memory) = 0;
+  /// A descriptor that keeps the memory alive in whoever holds it; the caller
+  /// owns it.
+  virtual Expected<int> exportMemory(MemoryHandle Memory) = 0;
+  virtual Expected<MemoryHandle> importMemory(int Fd, uint64_t Size) = 0;
+  virtual Error map(Address Where, uint64_t Size, MemoryHandle Memory) = 0;
+  virtual Error protect(Address Where, uint64_t Size, MemoryAccess Access) = 0;
+  virtual Error unmap(Address Where, uint64_t Size) = 0;
+
+  // --- Ordinary memory.
+
+  virtual Expected<Address> allocate(uint64_t Size) = 0;
+  virtual Error free(Address Where) = 0;
+  /// Pinned host memory.
+  virtual Expected<void *> allocateHost(uint64_t Size) = 0;
+  virtual Error freeHost(void *Where) = 0;
+  /// The allocation that contains Where, as the driver knows it; NotFound
+  /// where it is no device memory.
+  virtual Expected<AddressRange> allocationOf(Address Where) = 0;
+
+  // --- Streams and events.
+
+  virtual Expected<StreamHandle> createStream() = 0; // non-blocking
+  virtual Error destroyStream(StreamHandle Stream) = 0;
+  virtual Expected<EventHandle> createEvent(bool Timing) = 0;
+  virtual Error destroyEvent(EventHandle Event) = 0;
+  virtual Error record(EventHandle Event, StreamHandle Stream) = 0;
+  virtual Error wait(StreamHandle Stream, EventHandle Event) = 0;
+  /// Whether all work before the event has completed; never blocks.
+  virtual Expected<bool> query(EventHandle Event) = 0;
+  virtual Expected<double> elapsedMs(EventHandle Begin, EventHandle End) = 0;
+
+  virtual Error copyToHost(void *To, Address From, uint64_t Size,
+                           StreamHandle Stream) = 0;
+  virtual Error copyToDevice(Address To, const void *From, uint64_t Size,
+                             StreamHandle Stream) = 0;
+  virtual Error copy(Address To, Address From, uint64_t Size,
+                     StreamHandle Stream) = 0;
+  virtual Error fill(Address Where, uint8_t Byte, uint64_t Size,
+                     StreamHandle Stream) = 0;
+
+  // --- What recording and verification need.
+
+  /// Leaf hashes (Digest.h) of [Where, Where+Size), ceil(Size/LeafBytes) of
+  /// them into Out (host memory; leaves start at Where).
+  virtual Error hashLeaves(Address Where, uint64_t Size, LeafHash *Out,
+                           StreamHandle Stream) = 0;
+  /// For each of Targets (sorted, disjoint): sets Out[i] to 1 where a word of
+  /// [Where, Where+Size), at any 4-byte step, holds an address inside it or
+  /// one past its end. Out is not cleared.
+  virtual Error scanPointers(Address Where, uint64_t Size,
+                             std::span<const AddressRange> Targets,
+                             uint8_t *Out, StreamHandle Stream) = 0;
+  /// Writes, then reads, twice the L2 cache of other memory.
+  virtual Error flushCache(StreamHandle Stream) = 0;
+
+  // --- Code.
+
+  /// CUDA: cubin, fatbinary or PTX text. CPU: object file made by
+  /// compileForCpu. An image that does not load is an error with the log.
+  virtual Expected<std::unique_ptr<DeviceModule>>
+  load(std::span<const uint8_t> Image) = 0;
+  virtual Expected<KernelInfo> info(KernelHandle Kernel) = 0;
+  /// Launches with the raw parameter bytes. Attributes in Config
+  /// (MaxDynamicShared, Carveout, CacheConfig) are set first where they are
+  /// not the default. A configuration that the kernel cannot run with is an
+  /// error, and the device stays usable.
+  virtual Error launch(KernelHandle Kernel, const LaunchConfig &Config,
+                       std::span<const uint8_t> Arguments,
+                       StreamHandle Stream) = 0;
+  /// The fault behind the last failed call or query.
+  virtual DeviceFault fault() = 0;
+
+  // --- Helpers on top of the above.
+
+  /// Polls the event until it has completed; Timeout after TimeoutMs.
+  Error waitFor(EventHandle Event, uint64_t TimeoutMs);
+  /// Records an event on Stream and polls it.
+  Error synchronize(StreamHandle Stream, uint64_t TimeoutMs);
+  /// Digests of all chunks of [Where, Where+Size), complete on return.
+  Expected<std::vector<Digest>> chunkDigests(Address Where, uint64_t Size,
+                                             StreamHandle Stream,
+                                             uint64_t TimeoutMs);
+};
+
+/// Opens CUDA device Ordinal of this process (creates a context of its own:
+/// the primary one, retained). CannotRunHere where there is no driver.
+Expected<std::unique_ptr<Device>> openCudaDevice(int Ordinal);
+/// A Device over the context that is current in the calling thread; leaves
+/// the context stack as it is. For the recorder.
+Expected<std::unique_ptr<Device>> attachCudaDevice();
+/// Loads libr3-cpu.so from the installation and opens its device.
+Expected<std::unique_ptr<Device>> openCpuDevice();
+
+} // namespace r3

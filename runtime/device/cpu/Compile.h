@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Makes code for the CPU device from unoptimised NVPTX device code: the kernel
+// is retargeted to this machine, special registers, barriers, warp operations,
+// atomics and libdevice calls are replaced, the pipeline runs, and an object
+// file comes out. Used by the CPU device itself and by the compile worker.
+#pragma once
+
+#include "runtime/support/Error.h"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace r3 {
+
+struct CpuCompileOptions {
+  std::string Kernel;   // mangled name
+  std::string Pipeline; // empty: the default one of Level
+  std::string Level = "O2";
+  /// Check every access to global memory against the device's allocations.
+  bool CheckBounds = false;
+};
+
+/// Bitcode: a device module that contains the kernel. What the CPU device
+/// cannot run is an error (CannotRunHere) that names the construct and its
+/// source line.
+Expected<std::vector<uint8_t>>
+compileForCpu(std::span<const uint8_t> Bitcode,
+              const CpuCompileOptions &Options);
+
+/// Printed default pipeline of a level for this machine.
+Expected<std::string> cpuDefaultPipeline(const std::string &Level);
+
+} // namespace r3

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Whole files. Writing goes to a temporary name beside the target, is fsynced
+// and renamed, so that a reader sees the old or the new file and never half.
+#pragma once
+
+#include "runtime/support/Error.h"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace r3 {
+
+/// Limit guards against a file that cannot be what it should be.
+Expected<std::vector<uint8_t>> readFile(const std::string &Path,
+                                        uint64_t LimitBytes = 1ull << 32);
+Expected<std::string> readTextFile(const std::string &Path,
+                                   uint64_t LimitBytes = 64ull << 20);
+Error writeFileAtomically(const std::string &Path,
+                          std::span<const uint8_t> Bytes);
+Error writeFileAtomically(const std::string &Path, std::string_view Text);
+/// Creates a folder and its parents.
+Error createFolder(const std::string &Path);
+/// A fresh folder PREFIXxxxxxx with mode 0700.
+Expected<std::string> createPrivateFolder(const std::string &Prefix);
+
+} // namespace r3

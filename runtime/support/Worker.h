@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The client's side of the worker protocol: starts a supervisor (through a
+// launcher prefix where one is given) and speaks the verbs of Protocol.h with
+// it. One worker serves one thread. Where the supervisor dies or goes silent,
+// the call returns ErrorCode::Timeout or NotFound and the worker is lost:
+// start another.
+//
+// Messages (members of the JSON header; replies carry "ms": {step: number}):
+//   hello    {backend, device, store}
+//            -> {identity: {...}, pipelines: {"O1": text, ...}}
+//   load     {recordings: [manifest paths]}   all of one kernel
+//            -> {recordings: [{id, footprint, class}]}
+//   prepare  {recording, repetitions}  replays the original
+//            -> {outcome, message, bitExact, buffers: [{name, address, size,
+//                type, changedBytes, maxDifference, rms}], originalNs: [..],
+//                programNs}
+//   evaluate {variant, recordings: [index], pairs, seed}
+//            -> {outcome, message, code, registers, shared, spills,
+//                originalNs: [..], variantNs: [..]}
+//   cancel, unload, bye
+#pragma once
+
+#include "runtime/support/Error.h"
+#include "runtime/support/Outcome.h"
+#include "runtime/support/Process.h"
+#include "runtime/support/Protocol.h"
+#include "runtime/support/Recording.h"
+#include "runtime/support/Variant.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace r3 {
+
+struct WorkerOptions {
+  std::string Backend = "cuda"; // or "cpu"
+  int Device = 0;
+  std::string StorePath;
+  std::vector<std::string> Launcher; // {"srun", "-n1", "--gpus=1"}
+  int ReplyTimeoutMs = 600000;
+};
+
+/// One written buffer in an A/A comparison.
+struct BufferSpread {
+  std::string Name; // allocation as "field+offset" or "address"
+  uint64_t Address = 0;
+  uint64_t Size = 0;
+  ValueType Type = ValueType::Bytes;
+  uint64_t ChangedBytes = 0; // that differ between replays, or from the record
+  double MaxDifference = 0;  // floating point only
+  double Rms = 0;            // of the buffer's values
+};
+
+struct ReplayReport {
+  Outcome Result = Outcome::Ok;
+  std::string Message;
+  bool BitExact = false; // all replays equal the recorded outcome
+  std::vector<BufferSpread> Buffers; // those that differ
+  std::vector<double> OriginalNs;
+  double ProgramNs = 0; // as recorded, 0: unknown
+  std::map<std::string, double> Ms;
+};
+
+struct EvaluationReport {
+  Outcome Result = Outcome::Ok;
+  std::string Message;
+  std::string Code; // digest of the binary
+  uint32_t Registers = 0, Shared = 0, Spills = 0;
+  std::vector<double> OriginalNs, VariantNs; // in pairs
+  std::map<std::string, double> Ms;
+};
+
+class Worker {
+public:
+  static Expected<std::unique_ptr<Worker>> start(const WorkerOptions &Options);
+  ~Worker(); // bye, then kill
+
+  const DeviceIdentity &identity() const { return Identity; }
+  /// Printed default pipelines by level, for edits.
+  const std::map<std::string, std::string> &pipelines() const {
+    return Pipelines;
+  }
+
+  /// Replaces what was loaded before.
+  Error load(const std::vector<std::string> &ManifestPaths);
+  Expected<ReplayReport> prepare(size_t Recording, unsigned Repetitions);
+  Expected<EvaluationReport> evaluate(const Variant &Change,
+                                      const std::vector<size_t> &Recordings,
+                                      unsigned Pairs, uint64_t Seed);
+
+private:
+  Worker(Process Child, Channel Link);
+  Expected<Frame> ask(const std::string &Json);
+  Process Child;
+  Channel Link;
+  WorkerOptions Options;
+  DeviceIdentity Identity;
+  std::map<std::string, std::string> Pipelines;
+  uint64_t NextId = 1;
+};
+
+} // namespace r3
