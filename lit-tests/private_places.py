@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# The format of the lit tests: a shell test whose store, temporary folder and
+# ccache are its own and empty, so that tests can run side by side. A module of
+# its own because lit sends the format to its worker processes.
+import copy
+import os
+import shutil
+
+import lit.formats
+import lit.Test
+import lit.TestRunner
+
+
+class PrivatePlacesTest(lit.formats.ShTest):
+    """A shell test with places of its own."""
+
+    def execute(self, test, lit_config):
+        base = lit.TestRunner.getTempPaths(test)[1] + ".tmp"  # that is %t
+        environment = dict(test.config.environment)
+        places = {"R3_STORE": base + ".store", "TMPDIR": base + ".tmpdir",
+                  "CCACHE_DIR": base + ".ccache"}
+        environment.update(places)
+        for place in [base, *places.values()]:
+            if os.path.isdir(place):
+                shutil.rmtree(place, ignore_errors=True)
+        os.makedirs(environment["TMPDIR"])
+        test.config = copy.copy(test.config)
+        test.config.environment = environment
+        result = super().execute(test, lit_config)
+        if result.code is lit.Test.PASS:  # stores can be large
+            for place in places.values():
+                shutil.rmtree(place, ignore_errors=True)
+        return result
