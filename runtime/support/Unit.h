@@ -34,12 +34,21 @@ struct KernelCode {
   std::vector<std::string> Globals; // device names of module globals it uses
 };
 
+/// One parameter as the launch passes it: args[i] points to Size bytes that
+/// belong at Offset of the argument buffer. Fields are finer (a struct has
+/// several).
+struct UnitParameter {
+  uint32_t Offset = 0;
+  uint32_t Size = 0;
+};
+
 struct UnitKernel {
   std::string Name;    // mangled name in the device module
   std::string Display; // "stencil3d<double>"
   std::string Home;    // "src/a.cu:main": file from the root, function
   uint32_t Line = 0;   // 0 where unknown
   uint32_t ArgumentBytes = 0;
+  std::vector<UnitParameter> Parameters; // JSON: [[offset, size], ...]
   std::vector<ArgumentField> Fields;
   /// Element type of stores through each pointer field, by field index.
   std::map<uint32_t, ValueType> Written;
