@@ -160,6 +160,30 @@ public:
   /// The fault behind the last failed call or query.
   virtual DeviceFault fault() = 0;
 
+  // --- Inside a program that uses the same device (the recorder). The default
+  // forms are for devices to which the question does not apply.
+
+  /// Whether the calling thread's current context is this device's.
+  virtual bool isCurrent() { return true; }
+  /// Whether a graph is being captured on Stream, by whomever.
+  virtual bool isCapturing(StreamHandle) { return false; }
+  /// Records Event behind everything that was issued to the legacy default
+  /// stream, without adding an order between the program's own streams (an
+  /// event in the legacy stream itself would make later work of all blocking
+  /// streams wait for all of them). CUDA: in a blocking stream of its own.
+  virtual Error recordLegacy(EventHandle Event) {
+    return record(Event, nullptr);
+  }
+  /// The global Name of the module that a kernel of the program is in.
+  /// Function: on CUDA the CUfunction that cudaGetFuncBySymbol gives; on the
+  /// CPU device the host handle (R3KernelEntry::Handle).
+  virtual Expected<AddressRange> globalOf(void *Function,
+                                          const std::string &Name) {
+    (void)Function;
+    return fail(ErrorCode::NotFound, "this device cannot look up global %s",
+                Name.c_str());
+  }
+
   // --- Helpers on top of the above.
 
   /// Polls the event until it has completed; Timeout after TimeoutMs.
