@@ -41,6 +41,8 @@ struct LeafHash {
 
 Digest contentDigest(std::span<const uint8_t> Bytes);
 Digest contentDigest(std::string_view Text);
+/// XXH3-64, the checksum at the end of R3's binary formats.
+uint64_t checksum(std::span<const uint8_t> Bytes);
 LeafHash leafHash(std::span<const uint8_t> Leaf);
 /// XXH3-128 over leaf hashes in order.
 Digest combineLeaves(std::span<const LeafHash> Leaves);
