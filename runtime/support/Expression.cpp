@@ -85,7 +85,8 @@ private:
 
 class Evaluator {
 public:
-  Evaluator(std::string_view Text, const NameLookup &Lookup)
+  /// Lookup null: the grammar alone is checked, values mean nothing.
+  Evaluator(std::string_view Text, const NameLookup *Lookup)
       : Scan(Text), Lookup(Lookup) {}
 
   Expected<int64_t> run() {
@@ -169,14 +170,16 @@ private:
   }
 
   int64_t value(std::string_view Name) {
-    if (std::optional<int64_t> Value = Lookup(Name))
+    if (!Lookup)
+      return 1;
+    if (std::optional<int64_t> Value = (*Lookup)(Name))
       return *Value;
     Scan.reject(format("unknown name '%.*s'", int(Name.size()), Name.data()));
     return 0;
   }
 
   bool canDivide(int64_t A, int64_t B) {
-    if (Scan.failed())
+    if (Scan.failed() || !Lookup)
       return false;
     if (B == 0)
       Scan.reject("division by zero");
@@ -195,13 +198,13 @@ private:
   }
 
   void overflow(bool Happened) {
-    if (Happened)
+    if (Happened && Lookup)
       Scan.reject("overflow");
   }
 
   static constexpr unsigned DepthLimit = 100;
   Scanner Scan;
-  const NameLookup &Lookup;
+  const NameLookup *Lookup;
   unsigned Depth = 0;
 };
 
@@ -209,7 +212,12 @@ private:
 
 Expected<int64_t> evaluateExpression(std::string_view Text,
                                      const NameLookup &Lookup) {
-  return Evaluator(Text, Lookup).run();
+  return Evaluator(Text, &Lookup).run();
+}
+
+Error checkExpression(std::string_view Text) {
+  Expected<int64_t> Value = Evaluator(Text, /*Lookup=*/nullptr).run();
+  return Value ? Error::success() : Value.error();
 }
 
 Expected<Guard> Guard::parse(std::string_view Text) {

@@ -28,6 +28,9 @@ using NameLookup = std::function<std::optional<int64_t>(std::string_view)>;
 Expected<int64_t> evaluateExpression(std::string_view Text,
                                      const NameLookup &Lookup);
 
+/// Whether Text follows the grammar, whatever the names' values are.
+Error checkExpression(std::string_view Text);
+
 struct Guard {
   enum class Kind { Align, Divides, Equals, Distinct };
   Kind What = Kind::Equals;

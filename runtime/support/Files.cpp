@@ -111,11 +111,9 @@ static void syncFolder(const std::string &Folder) {
     (void)::fsync(Directory.Fd);
 }
 
-Error writeFileAtomically(const std::string &Path,
-                          std::span<const uint8_t> Bytes) {
-  static std::atomic<unsigned> Counter{0};
-  std::string Temporary =
-      format("%s.%d.%u.tmp", Path.c_str(), int(::getpid()), Counter++);
+static Error writeAndRename(const std::string &Temporary,
+                            const std::string &Path,
+                            std::span<const uint8_t> Bytes) {
   Error Failure;
   {
     FileDescriptor File(::open(Temporary.c_str(),
@@ -134,6 +132,24 @@ Error writeFileAtomically(const std::string &Path,
   }
   syncFolder(parentOf(Path));
   return Error::success();
+}
+
+static std::string uniqueSuffix() {
+  static std::atomic<unsigned> Counter{0};
+  return format(".%d.%u.tmp", int(::getpid()), Counter++);
+}
+
+Error writeFileAtomically(const std::string &Path,
+                          std::span<const uint8_t> Bytes) {
+  return writeAndRename(Path + uniqueSuffix(), Path, Bytes);
+}
+
+Error writeFileThrough(const std::string &TemporaryFolder,
+                       const std::string &Path,
+                       std::span<const uint8_t> Bytes) {
+  std::string Name = Path.substr(Path.rfind('/') + 1);
+  return writeAndRename(TemporaryFolder + "/" + Name + uniqueSuffix(), Path,
+                        Bytes);
 }
 
 Error writeFileAtomically(const std::string &Path, std::string_view Text) {

@@ -22,6 +22,10 @@ Expected<std::string> readTextFile(const std::string &Path,
 Error writeFileAtomically(const std::string &Path,
                           std::span<const uint8_t> Bytes);
 Error writeFileAtomically(const std::string &Path, std::string_view Text);
+/// The same with the temporary file in another folder of the file system, for
+/// folders that are listed.
+Error writeFileThrough(const std::string &TemporaryFolder,
+                       const std::string &Path, std::span<const uint8_t> Bytes);
 /// Creates a folder and its parents.
 Error createFolder(const std::string &Path);
 /// A fresh folder PREFIXxxxxxx with mode 0700.

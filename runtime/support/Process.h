@@ -33,7 +33,9 @@ struct SpawnOptions {
   /// Further descriptors: parent's fd -> child's fd.
   std::vector<std::pair<int, int>> Descriptors;
   bool NewGroup = false;   // a process group of its own
-  bool DieWithParent = false; // PR_SET_PDEATHSIG SIGKILL
+  /// PR_SET_PDEATHSIG SIGKILL. The kernel looks at the thread that spawned:
+  /// the child dies also where only that thread ends.
+  bool DieWithParent = false;
   uint64_t MemoryLimitBytes = 0; // RLIMIT_AS; 0: none
   uint64_t CpuLimitSeconds = 0;
 };
@@ -55,8 +57,10 @@ public:
 
 private:
   Process() = default;
+  std::optional<ExitStatus> reap(int Flags);
   pid_t Pid = -1;
   bool Group = false;
+  std::optional<ExitStatus> Ended;
 };
 
 struct RunResult {
