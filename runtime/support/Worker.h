@@ -15,9 +15,11 @@
 //            -> {outcome, message, bitExact, buffers: [{name, address, size,
 //                type, changedBytes, maxDifference, rms}], originalNs: [..],
 //                programNs}
-//   evaluate {variant, recordings: [index], pairs, seed}
+//   evaluate {variant, recordings: [index], pairs, seed, known: [digests]}
 //            -> {outcome, message, code, registers, shared, spills,
 //                originalNs: [..], variantNs: [..]}
+//            a binary whose digest is in known is built and not run: its
+//            outcome is duplicate, with the digest in code
 //   cancel, unload, bye
 #pragma once
 
@@ -90,7 +92,9 @@ public:
   Expected<ReplayReport> prepare(size_t Recording, unsigned Repetitions);
   Expected<EvaluationReport> evaluate(const Variant &Change,
                                       const std::vector<size_t> &Recordings,
-                                      unsigned Pairs, uint64_t Seed);
+                                      unsigned Pairs, uint64_t Seed,
+                                      const std::vector<std::string> &Known =
+                                          {});
 
 private:
   Worker(Process Child, Channel Link);
