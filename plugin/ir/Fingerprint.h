@@ -13,9 +13,13 @@
 
 namespace r3::ir {
 
-/// 32 hex digits, for a closure made by extractClosure.
+/// 32 hex digits. Closure: the kernel's module; its closure and the whole
+/// unoptimised module give the same, since only what the kernel reaches counts.
 std::string fingerprint(const llvm::Module &Closure,
                         const llvm::Function &Kernel);
+/// A name of the device module without what clang and R3 append to make it
+/// unique, and without lambda ordinals.
+std::string normalisedName(llvm::StringRef Name);
 /// The kernel's identity: fingerprint and home ("src/a.cu:main").
 std::string kernelKey(const std::string &Fingerprint, const std::string &Home);
 
