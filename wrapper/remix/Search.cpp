@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The driver of the search: sessions, budget, what the journal knows, and the
+// loop over variants. What happens in one evaluation is in SearchStep.cpp.
+#include "wrapper/remix/Search.h"
+
+#include <algorithm>
+
+namespace r3 {
+
+namespace {
+
+/// What a timing depends on besides the variant.
+std::string settingOf(const SearchKernel &Kernel, const DeviceIdentity &Device) {
+  std::string Text = Device.Backend + "\n" + Device.Key + "\n" + Device.Tools;
+  for (const SearchRecording &R : Kernel.Recordings)
+    Text += "\n" + R.About.Digest;
+  return contentDigest(Text).hex();
+}
+
+std::string sessionIdentity(const std::vector<SearchKernel> &Kernels,
+                            const DeviceIdentity &Device, uint64_t Seed) {
+  std::string Text = thinSpaceName() + "\n" + std::to_string(Seed);
+  std::vector<std::string> Parts;
+  for (const SearchKernel &K : Kernels)
+    Parts.push_back(K.About.Key + " " + settingOf(K, Device));
+  // The order of kernels follows their share of time, which every further run
+  // of the program changes a little.
+  std::sort(Parts.begin(), Parts.end());
+  for (const std::string &Part : Parts)
+    Text += "\n" + Part;
+  return contentDigest(Text).hex();
+}
+
+Candidate originalCandidate() { return {Variant(), "original"}; }
+
+} // namespace
+
+Expected<SearchSummary> Search::run(const std::vector<SearchKernel> &Kernels,
+                                    const SearchOptions &Wanted) {
+  Options = Wanted;
+  Summary = SearchSummary();
+  ChargedAtMs = Now();
+  if (Error E = ensureWorker())
+    return E;
+  if (Error E = openSession(Kernels))
+    return E;
+  Observer.started(Summary.State, Summary.Device);
+  // From here on the session is fixed; only its time and evaluations grow.
+
+  double ShareLeft = 0;
+  for (const SearchKernel &K : Kernels)
+    ShareLeft += std::max(K.Share, 0.001);
+  for (const SearchKernel &K : Kernels) {
+    double Share = std::max(K.Share, 0.001);
+    KernelProgress &Progress = Summary.Kernels.emplace_back();
+    Progress.Kernel = &K;
+    Progress.Setting = settingOf(K, Summary.Device);
+    if (Error E = searchKernel(Progress, Share / ShareLeft))
+      return E;
+    ShareLeft -= Share;
+  }
+
+  chargeTime();
+  Summary.Interrupted = Stop;
+  bool Complete = std::all_of(
+      Summary.Kernels.begin(), Summary.Kernels.end(),
+      [](const KernelProgress &P) { return P.Tried == P.Variants; });
+  Summary.State.State = Complete ? "complete" : isSpent() ? "spent" : "open";
+  if (Error E = Log.updateSession(Summary.State))
+    return E;
+  return std::move(Summary);
+}
+
+Error Search::openSession(const std::vector<SearchKernel> &Kernels) {
+  for (const SearchKernel &K : Kernels) {
+    std::vector<JournalRecording> Recordings;
+    for (const SearchRecording &R : K.Recordings)
+      Recordings.push_back(R.About);
+    if (Error E = Log.noteKernel(K.About, Recordings))
+      return E;
+  }
+  SessionSpec Spec;
+  Spec.Identity = sessionIdentity(Kernels, Summary.Device, Options.Seed);
+  Spec.Backend = Summary.Device.Backend;
+  Spec.Device = Summary.Device.Key;
+  Spec.Tools = Summary.Device.Tools;
+  Spec.Space = thinSpaceName();
+  Spec.Seed = Options.Seed;
+  Spec.BudgetMs = Options.BudgetMs;
+  Spec.MaxEvaluations = Options.MaxEvaluations;
+  auto S = Log.openSession(Spec);
+  if (!S)
+    return S.error();
+  Summary.State = *S;
+  Summary.State.BudgetMs += Options.MoreMs;
+  return Error::success();
+}
+
+Error Search::searchKernel(KernelProgress &Progress, double BudgetShare) {
+  auto Fresh = recall(Progress);
+  if (!Fresh)
+    return Fresh.error().in(Progress.Kernel->About.Name);
+  if (Fresh->empty() || Stop || isSpent())
+    return Error::success();
+
+  const Session &State = Summary.State;
+  uint64_t LeftMs = State.BudgetMs - std::min(State.BudgetMs, State.SpentMs);
+  uint64_t UntilMs = State.SpentMs + uint64_t(BudgetShare * double(LeftMs));
+  return tryAll(Progress, *Fresh, UntilMs);
+}
+
+Expected<std::vector<Candidate>> Search::recall(KernelProgress &Progress) {
+  const SearchKernel &Kernel = *Progress.Kernel;
+  SpaceInput Input;
+  Input.Backend = Summary.Device.Backend;
+  Input.Level = Kernel.Level;
+  Input.Pipelines = Pipelines;
+  Input.Seed = Options.Seed ^ contentDigest(Kernel.About.Key).Low;
+  auto Space = thinSpace(Input);
+  if (!Space)
+    return Space.error();
+  Progress.Variants = Space->size();
+
+  std::vector<Candidate> Fresh;
+  Space->insert(Space->begin(), originalCandidate());
+  for (Candidate &C : *Space) {
+    auto Before =
+        Log.find(Kernel.About.Key, Progress.Setting, C.Change.id().hex());
+    if (!Before)
+      return Before.error();
+    if (*Before)
+      account(Progress, **Before, /*Fresh=*/false);
+    else
+      Fresh.push_back(std::move(C));
+  }
+  // The original alone needs no worker where every variant is known.
+  if (Progress.Tried == Progress.Variants)
+    Fresh.clear();
+  return Fresh;
+}
+
+Error Search::tryAll(KernelProgress &Progress,
+                     const std::vector<Candidate> &Fresh, uint64_t UntilMs) {
+  for (const Candidate &Next : Fresh) {
+    chargeTime();
+    if (Stop || isSpent() || Summary.State.SpentMs >= UntilMs)
+      return Error::success();
+    if (Error E = prepareKernel(Progress))
+      return E;
+    if (!Progress.Skipped.empty())
+      return Error::success();
+    auto Made = evaluateOne(Progress, Next);
+    if (!Made)
+      return Made.error();
+    if (!Next.Change.isOriginal())
+      ++Summary.State.Evaluations;
+    chargeTime();
+    if (Error E = Log.add({&*Made, 1}, Summary.State))
+      return E;
+    account(Progress, *Made, /*Fresh=*/true);
+  }
+  return Error::success();
+}
+
+void Search::account(KernelProgress &Progress, const Evaluation &Made,
+                     bool Fresh) {
+  if (Made.Change.isOriginal()) {
+    Progress.Noise = Made.Gain;
+  } else {
+    ++Progress.Tried;
+    ++Progress.Counts[Made.Result];
+    bool Better = !Progress.Best || Made.Gain.Low > Progress.Best->Gain.Low;
+    if (Made.Result == Outcome::Ok && Better)
+      Progress.Best = Made;
+  }
+  Observer.evaluated(Progress, Made, Summary.State, Fresh);
+}
+
+void Search::chargeTime() {
+  uint64_t At = Now();
+  Summary.State.SpentMs += At - ChargedAtMs;
+  ChargedAtMs = At;
+}
+
+bool Search::isSpent() const {
+  const Session &State = Summary.State;
+  return State.SpentMs >= State.BudgetMs ||
+         (State.MaxEvaluations && State.Evaluations >= State.MaxEvaluations);
+}
+
+} // namespace r3

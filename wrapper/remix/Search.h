@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The thin search: for each kernel in turn, variants in random order, each
+// built, replayed, verified and timed by a worker, each once. What evaluates,
+// the clock and what watches come in through interfaces, so that a search can
+// be tested, and repeated from its journal, without a device.
+#pragma once
+
+#include "runtime/support/Worker.h"
+#include "wrapper/remix/Journal.h"
+#include "wrapper/remix/Space.h"
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace r3 {
+
+/// Builds, replays and times. A lost one answers Timeout, NotFound or Damaged
+/// and is replaced.
+class Evaluator {
+public:
+  virtual ~Evaluator() = default;
+  virtual const DeviceIdentity &identity() const = 0;
+  virtual const std::map<std::string, std::string> &pipelines() const = 0;
+  virtual Error load(const std::vector<std::string> &ManifestPaths) = 0;
+  virtual Expected<ReplayReport> prepare(size_t Recording,
+                                         unsigned Repetitions) = 0;
+  /// A binary whose digest is in Known may be answered as duplicate, unrun.
+  virtual Expected<EvaluationReport>
+  evaluate(const Variant &Change, const std::vector<size_t> &Recordings,
+           unsigned Pairs, uint64_t Seed,
+           const std::vector<std::string> &Known) = 0;
+};
+
+using EvaluatorSource = std::function<Expected<std::unique_ptr<Evaluator>>()>;
+/// Starts workers as processes.
+EvaluatorSource workerSource(const WorkerOptions &Options);
+/// Whether an error of an Evaluator means that it is lost.
+bool isLost(const Error &Failure);
+
+struct SearchRecording {
+  std::string Path; // of the manifest
+  JournalRecording About;
+};
+
+struct SearchKernel {
+  JournalKernel About;
+  std::string Level; // of the program's unit
+  double Share = 0;  // of the run time, 0..1
+  std::vector<SearchRecording> Recordings;
+};
+
+struct SearchOptions {
+  uint64_t Seed = 0;
+  uint64_t BudgetMs = 20 * 60 * 1000;
+  uint64_t MoreMs = 0; // added to an existing session's budget
+  uint64_t MaxEvaluations = 0;
+  unsigned Pairs = 8;
+  unsigned Repetitions = 3; // of the original, before anything is tried
+};
+
+/// What a kernel's search has come to.
+struct KernelProgress {
+  const SearchKernel *Kernel = nullptr;
+  std::string Setting;
+  size_t Variants = 0;              // in the space
+  size_t Tried = 0;                 // of those, now and before
+  std::map<Outcome, size_t> Counts; // by outcome
+  RatioSpread Noise;                // original against itself
+  std::optional<Evaluation> Best;   // ok, highest lower quartile
+  std::string Skipped;              // empty, or why it was not searched
+};
+
+struct SearchSummary {
+  Session State;
+  DeviceIdentity Device;
+  std::vector<KernelProgress> Kernels;
+  size_t WorkersLost = 0;
+  bool Interrupted = false;
+};
+
+/// Told of every step, on the search's thread.
+class SearchObserver {
+public:
+  virtual ~SearchObserver() = default;
+  virtual void started(const Session &, const DeviceIdentity &) {}
+  virtual void preparing(const SearchKernel &) {}
+  /// Fresh is false for what the journal knew.
+  virtual void evaluated(const KernelProgress &, const Evaluation &,
+                         const Session &, bool Fresh) {
+    (void)Fresh;
+  }
+  virtual void warn(const std::string &) {}
+};
+
+/// Milliseconds of a clock that only goes forward.
+using Clock = std::function<uint64_t()>;
+
+class Search {
+public:
+  Search(Journal &Log, EvaluatorSource Source, Clock Now,
+         SearchObserver &Observer, const std::atomic<bool> &Stop)
+      : Log(Log), Source(std::move(Source)), Now(std::move(Now)),
+        Observer(Observer), Stop(Stop) {}
+
+  /// Searches until the space, the budget or the limit is used up or Stop is
+  /// set; whatever was evaluated is in the journal then. Fails where no worker
+  /// can be started or the journal cannot be written. Kernels must outlive the
+  /// summary.
+  Expected<SearchSummary> run(const std::vector<SearchKernel> &Kernels,
+                              const SearchOptions &Options);
+
+private:
+  Error openSession(const std::vector<SearchKernel> &Kernels);
+  Error searchKernel(KernelProgress &Progress, double BudgetShare);
+  /// Takes what the journal knows; gives what is left to do.
+  Expected<std::vector<Candidate>> recall(KernelProgress &Progress);
+  Error tryAll(KernelProgress &Progress, const std::vector<Candidate> &Fresh,
+               uint64_t UntilMs);
+
+  Error ensureWorker();
+  /// Loads the kernel into the current worker, unless it is there, and replays
+  /// the originals. Sets Progress.Skipped where none of them reproduces.
+  Error prepareKernel(KernelProgress &Progress);
+  Error replayOriginals(KernelProgress &Progress);
+  void loseWorker(const Error &Why);
+
+  Expected<Evaluation> evaluateOne(KernelProgress &Progress,
+                                   const Candidate &Next);
+  Expected<EvaluationReport> askWorker(KernelProgress &Progress,
+                                       const Candidate &Next);
+  Error answerDuplicate(Evaluation &Made);
+  void account(KernelProgress &Progress, const Evaluation &Made, bool Fresh);
+  void chargeTime();
+  bool isSpent() const;
+
+  Journal &Log;
+  EvaluatorSource Source;
+  Clock Now;
+  SearchObserver &Observer;
+  const std::atomic<bool> &Stop;
+
+  SearchOptions Options;
+  SearchSummary Summary;
+  std::unique_ptr<Evaluator> Worker;
+  std::map<std::string, std::string> Pipelines;
+  const SearchKernel *Loaded = nullptr; // by the current worker
+  std::vector<size_t> Reproducing;      // recordings of the loaded kernel
+  std::vector<std::string> Known;       // binaries of the loaded kernel
+  uint64_t ChargedAtMs = 0;
+  unsigned LostInARow = 0;
+};
+
+} // namespace r3
