@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstdlib>
 #include <iterator>
 #include <unistd.h>
 
@@ -227,6 +228,18 @@ bool Environment::isSet(std::string_view Name) const {
   size_t I = index(Name);
   assert(I != std::size(Variables) && "not in Options.def");
   return Settings[I].Set;
+}
+
+std::optional<std::string> systemVariable(const std::string &Name) {
+  const char *Value = std::getenv(Name.c_str());
+  return Value ? std::optional<std::string>(Value) : std::nullopt;
+}
+
+std::vector<std::string> inheritedEnvironment() {
+  std::vector<std::string> Strings;
+  for (char **At = environ; At && *At; ++At)
+    Strings.emplace_back(*At);
+  return Strings;
 }
 
 } // namespace r3

@@ -9,6 +9,7 @@
 #include "runtime/support/Error.h"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -47,6 +48,13 @@ private:
   std::vector<Setting> Settings; // one a row
   size_t index(std::string_view Name) const;
 };
+
+/// The value of a variable that is not R3's (NO_COLOR, TERM, SHELL); nothing
+/// where it is not set.
+std::optional<std::string> systemVariable(const std::string &Name);
+/// The process's whole environment as "NAME=value", for a child that gets it
+/// with changes.
+std::vector<std::string> inheritedEnvironment();
 
 /// "8GB", "512M", "4096" -> bytes; powers of 1024.
 Expected<uint64_t> parseSize(std::string_view Text);

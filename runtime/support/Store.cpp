@@ -144,6 +144,13 @@ std::vector<std::string> Store::listRuns() const {
   return Result;
 }
 
+std::vector<std::string> Store::listUnits() const {
+  std::vector<std::string> Result;
+  listFiles(Path + "/units", ".json", Result);
+  std::sort(Result.begin(), Result.end());
+  return Result;
+}
+
 Error Store::writeRecording(std::string_view Key, std::string_view Id,
                             std::span<const uint8_t> Bytes) const {
   if (!isPlainName(Key) || !isPlainName(Id))

@@ -53,6 +53,8 @@ public:
   /// Paths of all manifests, sorted; of one kernel where Key is not empty.
   std::vector<std::string> listRecordings(std::string_view Key = {}) const;
   std::vector<std::string> listRuns() const;
+  /// Paths of all unit descriptors, sorted.
+  std::vector<std::string> listUnits() const;
 
   /// Writes under another name, fsyncs, renames. Existing content-addressed
   /// files are left as they are.
