@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Elements of a buffer by type: size, value, comparison by bits, text.
+#pragma once
+
+#include "runtime/support/Recording.h"
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace r3::trust {
+
+/// Bytes of one element; 1 for Bytes.
+size_t elementSize(ValueType Type);
+/// Float and double: the only types with a tolerance.
+bool hasTolerance(ValueType Type);
+/// The element at byte Offset of Bytes as a number; F32 and F64 only.
+double valueAt(std::span<const uint8_t> Bytes, size_t Offset, ValueType Type);
+/// NaN, infinity, or not zero and denormal: compared by bits only.
+bool comparesByBits(double Value, ValueType Type);
+/// Text of one element for a message ("1.5", "-3", "0x7f").
+std::string textAt(std::span<const uint8_t> Bytes, size_t Offset,
+                   ValueType Type);
+
+} // namespace r3::trust
