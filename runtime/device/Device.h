@@ -92,7 +92,9 @@ public:
   /// owns it.
   virtual Expected<int> exportMemory(MemoryHandle Memory) = 0;
   virtual Expected<MemoryHandle> importMemory(int Fd, uint64_t Size) = 0;
+  /// Maps all of Memory (Size bytes) readable and writable.
   virtual Error map(Address Where, uint64_t Size, MemoryHandle Memory) = 0;
+  /// The range must consist of whole mappings (CUDA knows no smaller unit).
   virtual Error protect(Address Where, uint64_t Size, MemoryAccess Access) = 0;
   virtual Error unmap(Address Where, uint64_t Size) = 0;
 
@@ -142,6 +144,10 @@ public:
                              uint8_t *Out, StreamHandle Stream) = 0;
   /// Writes, then reads, twice the L2 cache of other memory.
   virtual Error flushCache(StreamHandle Stream) = 0;
+  /// Launches a kernel that does nothing: what a launch itself costs.
+  virtual Error launchEmpty(StreamHandle) {
+    return fail(ErrorCode::CannotRunHere, "this device has no empty kernel");
+  }
 
   // --- Code.
 

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The device's own kernels (Kernels.cu) and the memory that they need: leaf
+// hashes go through a buffer on the device, a scan's targets through a table
+// that is kept as long as the targets stay the same. Buffers are reused in
+// stream order; an event orders uses on different streams on the device, so
+// that the host never waits, and nothing is freed before the destructor
+// (freeing waits for the device). Any thread; the caller has made the context
+// current.
+#pragma once
+
+#include "runtime/device/Device.h"
+#include "runtime/device/cuda/Driver.h"
+#include "runtime/device/cuda/KernelAbi.h"
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+namespace r3 {
+
+class CudaKernels {
+public:
+  using Checker = std::function<Error(CUresult, const char *)>;
+
+  /// Loads the module into the current context; the driver translates it.
+  static Expected<std::unique_ptr<CudaKernels>> load(const Driver &Api,
+                                                     Checker Check,
+                                                     unsigned Multiprocessors,
+                                                     uint64_t L2Bytes);
+  ~CudaKernels();
+
+  Error hashLeaves(Address Where, uint64_t Size, LeafHash *Out,
+                   CUstream Stream);
+  Error scanPointers(Address Where, uint64_t Size,
+                     std::span<const AddressRange> Targets, uint8_t *Out,
+                     CUstream Stream);
+  Error flushCache(CUstream Stream);
+  Error empty(CUstream Stream);
+
+private:
+  struct Table;
+
+  CudaKernels(const Driver &Api, Checker Check, unsigned Multiprocessors,
+              uint64_t L2Bytes);
+  Error start();
+  Error check(CUresult Result, const char *Call) { return Check(Result, Call); }
+  Error launch(CUfunction Function, uint64_t Blocks, unsigned Threads,
+               CUstream Stream, void **Parameters);
+  Error hashSlice(Address Where, uint64_t Size, LeafHash *Out, CUstream Stream);
+  Error scanWith(Table &T, Address Where, uint64_t Size, uint8_t *Out,
+                 CUstream Stream);
+  /// A table that holds Targets, or one that nobody uses any more, or a new
+  /// one.
+  Expected<Table *> tableFor(std::span<const AddressRange> Targets,
+                             CUstream Stream);
+  Expected<Table *> freeTable(size_t Count);
+  Error fillTable(Table &T, std::span<const AddressRange> Targets,
+                  CUstream Stream);
+  Error allocateFlushBuffer();
+
+  const Driver &Api;
+  Checker Check;
+  unsigned Multiprocessors;
+  uint64_t L2Bytes;
+  CUmodule Module = nullptr;
+  CUfunction Hash = nullptr, Scan = nullptr, FlushWrite = nullptr,
+             FlushRead = nullptr, Empty = nullptr;
+
+  std::mutex Lock; // of everything below
+  CUdeviceptr Hashes = 0;
+  CUevent HashesFree = nullptr; // after the last use of Hashes
+  std::vector<std::unique_ptr<Table>> Tables;
+  CUdeviceptr FlushBuffer = 0;
+  uint64_t FlushBytes = 0;
+  CUdeviceptr FlushSink = 0;
+};
+
+} // namespace r3
