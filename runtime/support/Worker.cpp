@@ -1,2 +1,312 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Starts a supervisor and asks it. Replies are untrusted text: every member is
+// checked, and a reply that makes no sense is Damaged, never a crash.
 #include "runtime/support/Worker.h"
+
+#include "runtime/support/Json.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace r3 {
+
+static constexpr int GreetingTimeoutMs = 120000; // a batch system may queue
+static constexpr std::chrono::milliseconds FarewellMs(2000);
+
+namespace {
+struct Pipe {
+  int Read = -1, Write = -1;
+  ~Pipe() {
+    if (Read >= 0)
+      ::close(Read);
+    if (Write >= 0)
+      ::close(Write);
+  }
+};
+} // namespace
+
+static Error openPipe(Pipe &P) {
+  int Ends[2];
+  if (::pipe2(Ends, O_CLOEXEC))
+    return Error(ErrorCode::Failed, "cannot make a pipe for the worker");
+  P.Read = Ends[0];
+  P.Write = Ends[1];
+  return Error::success();
+}
+
+static DeviceIdentity readIdentity(const json::Value &Reply) {
+  DeviceIdentity D;
+  const json::Value *Found = json::object(Reply, "identity");
+  if (!Found)
+    return D;
+  D.Backend = json::text(*Found, "backend", "");
+  D.Name = json::text(*Found, "name", "");
+  D.Arch = json::text(*Found, "arch", "");
+  D.Key = json::text(*Found, "key", "");
+  D.Driver = json::text(*Found, "driver", "");
+  D.Tools = json::text(*Found, "tools", "");
+  D.Multiprocessors = uint32_t(json::number(*Found, "multiprocessors", 0));
+  D.L2Bytes = json::number(*Found, "l2Bytes", 0);
+  D.MemoryBytes = json::number(*Found, "memoryBytes", 0);
+  return D;
+}
+
+/// The error that a reply carries, with the code that the supervisor gave it.
+static Error errorOf(const json::Value &Reply) {
+  std::string Text = json::text(Reply, "error", "");
+  if (Text.empty())
+    return Error::success();
+  uint64_t Code = json::number(Reply, "code", uint64_t(ErrorCode::Failed));
+  if (!Code || Code > uint64_t(ErrorCode::Interrupted))
+    Code = uint64_t(ErrorCode::Failed);
+  return Error(ErrorCode(Code), Text);
+}
+
+static Expected<json::Document> parseReply(const std::string &Json) {
+  Expected<json::Document> Reply = json::parse(Json, "the worker's reply");
+  if (!Reply)
+    return Reply;
+  if (!Reply->IsObject())
+    return Error(ErrorCode::Damaged, "the worker's reply is not an object");
+  if (Error E = errorOf(*Reply))
+    return E;
+  return Reply;
+}
+
+static std::vector<double> readReals(const json::Value &Reply,
+                                     const char *Name) {
+  std::vector<double> Result;
+  if (const json::Value *List = json::array(Reply, Name))
+    for (const json::Value &Item : List->GetArray())
+      Result.push_back(Item.IsNumber() ? Item.GetDouble() : 0);
+  return Result;
+}
+
+static std::map<std::string, double> readTimes(const json::Value &Reply) {
+  std::map<std::string, double> Result;
+  if (const json::Value *Ms = json::object(Reply, "ms"))
+    for (const auto &Member : Ms->GetObject())
+      if (Member.value.IsNumber())
+        Result[Member.name.GetString()] = Member.value.GetDouble();
+  return Result;
+}
+
+static BufferSpread readBuffer(const json::Value &Item) {
+  BufferSpread B;
+  B.Name = json::text(Item, "name", "");
+  B.Address = json::number(Item, "address", 0);
+  B.Size = json::number(Item, "size", 0);
+  uint64_t Type = json::number(Item, "type", 0);
+  if (Type <= uint64_t(ValueType::Pointer))
+    B.Type = ValueType(Type);
+  B.ChangedBytes = json::number(Item, "changedBytes", 0);
+  B.MaxDifference = json::real(Item, "maxDifference", 0);
+  B.Rms = json::real(Item, "rms", 0);
+  return B;
+}
+
+static Expected<Outcome> readOutcome(const json::Value &Reply) {
+  Expected<std::string> Name = json::text(Reply, "outcome");
+  if (!Name)
+    return Name.error().in("the worker's reply");
+  return parseOutcome(*Name);
+}
+
+static std::string finish(json::Writer &W, rapidjson::StringBuffer &Buffer) {
+  W.EndObject();
+  return {Buffer.GetString(), Buffer.GetSize()};
+}
+
+Worker::Worker(Process Child, Channel Link)
+    : Child(std::move(Child)), Link(std::move(Link)) {}
+
+static std::string helloText(const WorkerOptions &Options) {
+  rapidjson::StringBuffer Buffer;
+  json::Writer W(Buffer);
+  W.StartObject();
+  W.Key("verb");
+  W.String("hello");
+  W.Key("backend");
+  W.String(Options.Backend);
+  W.Key("device");
+  W.Int(Options.Device);
+  W.Key("store");
+  W.String(Options.StorePath);
+  return finish(W, Buffer);
+}
+
+Expected<std::unique_ptr<Worker>> Worker::start(const WorkerOptions &Options) {
+  Pipe In, Out; // the supervisor's stdin and stdout
+  if (Error E = openPipe(In))
+    return E;
+  if (Error E = openPipe(Out))
+    return E;
+  SpawnOptions Spawn;
+  Spawn.Arguments = Options.Launcher;
+  Spawn.Arguments.push_back(installationPath("libexec/r3/r3-supervisor"));
+  Spawn.Stdin = In.Read;
+  Spawn.Stdout = Out.Write;
+  Spawn.NewGroup = true; // Ctrl-C is the client's to handle
+  Expected<Process> Child = Process::spawn(Spawn);
+  if (!Child)
+    return Child.error().in("starting the worker");
+  Channel Link(std::exchange(Out.Read, -1), std::exchange(In.Write, -1));
+  std::unique_ptr<Worker> W(new Worker(std::move(*Child), std::move(Link)));
+  ::close(std::exchange(In.Read, -1));
+  ::close(std::exchange(Out.Write, -1));
+  W->Options = Options;
+  if (Error E = W->Link.greet(buildId()))
+    return E.in("starting the worker");
+  if (Error E = W->Link.expectGreeting(buildId(), GreetingTimeoutMs))
+    return E.in("starting the worker");
+  Expected<Frame> Reply = W->ask(helloText(Options));
+  if (!Reply)
+    return Reply.error().in("starting the worker");
+  Expected<json::Document> Hello = parseReply(Reply->Json);
+  if (!Hello)
+    return Hello.error();
+  W->Identity = readIdentity(*Hello);
+  if (const json::Value *List = json::object(*Hello, "pipelines"))
+    for (const auto &Member : List->GetObject())
+      if (Member.value.IsString())
+        W->Pipelines[Member.name.GetString()] = Member.value.GetString();
+  return W;
+}
+
+Worker::~Worker() {
+  Frame Bye;
+  Bye.Id = NextId++;
+  Bye.Json = R"({"verb":"bye"})";
+  (void)Link.send(Bye);
+  Link.close();
+  (void)Child.wait(FarewellMs);
+}
+
+Expected<Frame> Worker::ask(const std::string &Json) {
+  Frame Request;
+  Request.Id = NextId++;
+  Request.Json = Json;
+  if (Error E = Link.send(Request))
+    return E.in("the worker is gone");
+  for (;;) {
+    Expected<Frame> Reply = Link.receive(Options.ReplyTimeoutMs);
+    if (!Reply)
+      return Reply.error().in("the worker is gone");
+    if (Reply->Id == Request.Id)
+      return Reply;
+    // A late answer to a request that was given up: not ours.
+    if (Reply->Id > Request.Id)
+      return Error(ErrorCode::Damaged,
+                   "the worker answers a request that was not made");
+  }
+}
+
+Error Worker::load(const std::vector<std::string> &ManifestPaths) {
+  rapidjson::StringBuffer Buffer;
+  json::Writer W(Buffer);
+  W.StartObject();
+  W.Key("verb");
+  W.String("load");
+  W.Key("recordings");
+  W.StartArray();
+  for (const std::string &Path : ManifestPaths)
+    W.String(Path);
+  W.EndArray();
+  Expected<Frame> Reply = ask(finish(W, Buffer));
+  if (!Reply)
+    return Reply.error();
+  Expected<json::Document> Parsed = parseReply(Reply->Json);
+  return Parsed ? Error::success() : Parsed.error();
+}
+
+Expected<ReplayReport> Worker::prepare(size_t Recording,
+                                       unsigned Repetitions) {
+  rapidjson::StringBuffer Buffer;
+  json::Writer W(Buffer);
+  W.StartObject();
+  W.Key("verb");
+  W.String("prepare");
+  W.Key("recording");
+  W.Uint64(Recording);
+  W.Key("repetitions");
+  W.Uint(Repetitions);
+  Expected<Frame> Answer = ask(finish(W, Buffer));
+  if (!Answer)
+    return Answer.error();
+  Expected<json::Document> Reply = parseReply(Answer->Json);
+  if (!Reply)
+    return Reply.error();
+  Expected<Outcome> Result = readOutcome(*Reply);
+  if (!Result)
+    return Result.error();
+  ReplayReport Report;
+  Report.Result = *Result;
+  Report.Message = json::text(*Reply, "message", "");
+  Report.BitExact = json::boolean(*Reply, "bitExact", false);
+  if (const json::Value *List = json::array(*Reply, "buffers"))
+    for (const json::Value &Item : List->GetArray())
+      Report.Buffers.push_back(readBuffer(Item));
+  Report.OriginalNs = readReals(*Reply, "originalNs");
+  Report.ProgramNs = json::real(*Reply, "programNs", 0);
+  Report.Ms = readTimes(*Reply);
+  return Report;
+}
+
+static std::string evaluateText(const Variant &Change,
+                                const std::vector<size_t> &Recordings,
+                                unsigned Pairs, uint64_t Seed,
+                                const std::vector<std::string> &Known) {
+  rapidjson::StringBuffer Buffer;
+  json::Writer W(Buffer);
+  W.StartObject();
+  W.Key("verb");
+  W.String("evaluate");
+  W.Key("variant");
+  std::string Text = Change.canonicalJson();
+  W.RawValue(Text.data(), Text.size(), rapidjson::kObjectType);
+  W.Key("recordings");
+  W.StartArray();
+  for (size_t Index : Recordings)
+    W.Uint64(Index);
+  W.EndArray();
+  W.Key("pairs");
+  W.Uint(Pairs);
+  W.Key("seed");
+  W.Uint64(Seed);
+  W.Key("known");
+  W.StartArray();
+  for (const std::string &Code : Known)
+    W.String(Code);
+  W.EndArray();
+  return finish(W, Buffer);
+}
+
+Expected<EvaluationReport>
+Worker::evaluate(const Variant &Change, const std::vector<size_t> &Recordings,
+                 unsigned Pairs, uint64_t Seed,
+                 const std::vector<std::string> &Known) {
+  Expected<Frame> Answer =
+      ask(evaluateText(Change, Recordings, Pairs, Seed, Known));
+  if (!Answer)
+    return Answer.error();
+  Expected<json::Document> Reply = parseReply(Answer->Json);
+  if (!Reply)
+    return Reply.error();
+  Expected<Outcome> Result = readOutcome(*Reply);
+  if (!Result)
+    return Result.error();
+  EvaluationReport Report;
+  Report.Result = *Result;
+  Report.Message = json::text(*Reply, "message", "");
+  Report.Code = json::text(*Reply, "code", "");
+  Report.Registers = uint32_t(json::number(*Reply, "registers", 0));
+  Report.Shared = uint32_t(json::number(*Reply, "shared", 0));
+  Report.Spills = uint32_t(json::number(*Reply, "spills", 0));
+  Report.OriginalNs = readReals(*Reply, "originalNs");
+  Report.VariantNs = readReals(*Reply, "variantNs");
+  Report.Ms = readTimes(*Reply);
+  return Report;
+}
+
+} // namespace r3
