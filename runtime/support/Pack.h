@@ -56,6 +56,11 @@ struct ChunkLocation {
   uint8_t Codec = 0;
 };
 
+/// The entries of an index file up to the first torn one. Damaged where it is
+/// no index, or a whole entry cannot be right.
+Expected<std::vector<std::pair<Digest, ChunkLocation>>>
+parsePackIndex(std::span<const uint8_t> Bytes, const std::string &Name);
+
 /// All packs of a directory, read-only. Any number of threads.
 class PackSet {
 public:

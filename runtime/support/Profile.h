@@ -16,6 +16,10 @@
 //   gain = 1.31  low = 1.28  high = 1.34
 //   evidence = "weak"  origin = "passes"  variant = "<id>"
 //   versions = "llvm 22.1.8, cuda 13.0, r3 0.1"  code = "<digest>"
+// and, where a variant has them, launch = [{ target, value }], specialise =
+// { name = integer }, guards = ["..."]. Unknown keys are errors. An entry that
+// was changed by hand (its variant is another than the named one) loses its
+// evidence: it is read as "none".
 //
 // A unit header is text that any C++ or CUDA compiler accepts:
 //   // r3 profile header, format 1 ... do not edit
@@ -39,7 +43,7 @@ struct ProfileEntry {
   std::string Class = "all";
   Variant Change;
   double Gain = 0, Low = 0, High = 0;
-  std::string Evidence; // "strong" or "weak"
+  std::string Evidence; // "strong", "weak", or "none" (changed by hand)
   std::string Origin;   // "passes", "rules", "model", "person"
   std::string Versions;
   std::string Code; // digest of the kernel's code section

@@ -33,6 +33,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace r3 {
@@ -43,6 +44,10 @@ using Dim3 = std::array<uint32_t, 3>;
 enum class ValueType : uint8_t {
   Bytes, I8, I16, I32, I64, F16, BF16, F32, F64, Pointer
 };
+
+/// "bytes", "i8" .. "f64", "pointer".
+std::string_view valueTypeName(ValueType Value);
+Expected<ValueType> parseValueType(std::string_view Name);
 
 struct ArgumentField {
   uint32_t Offset = 0;
@@ -152,6 +157,9 @@ struct Recording {
 /// The canonical text of an argument class: block, shared, cooperative,
 /// cluster; bucket and divisibility of integer scalars and grid; alignment and
 /// null of pointers, which pointers are equal; zero/finite/not of floats.
+/// Parts are separated by blanks: "block=256,1,1 shared=0 grid=2^10/128,1/1,1/1
+/// n=2^20/64 a=@256 b=@256=a x=finite" ("2^B/D": B is the exponent of the
+/// power-of-two bucket, D the largest power of two up to 128 that divides).
 std::string argumentClass(const LaunchConfig &Launch,
                           std::span<const uint8_t> Arguments,
                           std::span<const ArgumentField> Fields);

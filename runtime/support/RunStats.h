@@ -17,6 +17,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,8 @@ struct RunStats {
   std::vector<KernelRunStats> Kernels;
 
   static Expected<RunStats> read(const std::string &Path);
+  static Expected<RunStats> parse(std::span<const uint8_t> Bytes,
+                                  const std::string &Name);
 };
 
 /// The recorder's side. Slots are added under the caller's lock; update() of

@@ -95,5 +95,8 @@ struct Unit {
 /// Reads the sections whose names begin with ".r3.unit." from an ELF file
 /// (executable, shared library or object). Damaged sections are errors.
 Expected<std::vector<Unit>> readUnits(const std::string &ElfPath);
+/// The same from memory.
+Expected<std::vector<Unit>> parseElfUnits(std::span<const uint8_t> Elf,
+                                          const std::string &Name);
 
 } // namespace r3
