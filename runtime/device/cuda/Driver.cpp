@@ -6,6 +6,9 @@
 using namespace r3;
 
 std::string Driver::describe(CUresult Result) const {
+  // The stub cannot name its own error.
+  if (Result == CUDA_ERROR_STUB_LIBRARY)
+    return "this libcuda is the stub for linking, not a driver";
   const char *Name = nullptr, *Text = nullptr;
   GetErrorName(Result, &Name);
   GetErrorString(Result, &Text);
