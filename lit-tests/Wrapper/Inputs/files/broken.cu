@@ -1,0 +1,1 @@
+__global__ void wrong(float *p) { p[threadIdx.x] = missing; }

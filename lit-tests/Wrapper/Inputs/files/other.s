@@ -1,0 +1,4 @@
+.globl other
+other:
+  movl $2, %eax
+  ret

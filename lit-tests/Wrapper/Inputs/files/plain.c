@@ -1,0 +1,1 @@
+int main(void) { int *p = (void *)0; return p != 0; }

@@ -1,0 +1,1 @@
+int missing(); int main() { return missing(); }

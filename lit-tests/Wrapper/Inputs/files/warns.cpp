@@ -1,0 +1,4 @@
+int other() {
+  int unused;
+  return 2;
+}

@@ -1,0 +1,1 @@
+__global__ void k(float *p) { int unused; p[0] = 1; }
