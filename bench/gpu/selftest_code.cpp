@@ -144,7 +144,7 @@ void testCooperative(Bench &B) {
   Config.Grid[0] = Blocks * 100;
   B.R.checkFails(B.run("st_meet", Config, Arrived, Config.Grid[0]),
                  ErrorCode::Failed, "a cooperative grid too large");
-  if (B.D.identity().Arch >= "sm_90") {
+  if (std::stoi(B.D.identity().Arch.substr(3)) >= 90) {
     LaunchConfig Clusters = grid(16, 32);
     Clusters.Cluster = {2, 1, 1};
     B.R.check(B.run("st_spin", Clusters, uint64_t(1)), "cluster launch");
@@ -176,15 +176,17 @@ CUcontext currentContext() {
 }
 
 /// A function that only this test needs.
-template <typename T> T driverFunction(const char *Name, T) {
+template <typename T> T driverFunction(const char *Name) {
   return reinterpret_cast<T>(dlsym(dlopen("libcuda.so.1", RTLD_NOW), Name));
 }
 
 /// The device's calls during a capture of the program leave it valid.
 void testCapture(Bench &B, Device &Attached) {
-  auto Begin = driverFunction("cuStreamBeginCapture_v2", &cuStreamBeginCapture);
-  auto End = driverFunction("cuStreamEndCapture", &cuStreamEndCapture);
-  auto Destroy = driverFunction("cuGraphDestroy", &cuGraphDestroy);
+  auto Begin = driverFunction<decltype(&cuStreamBeginCapture)>(
+      "cuStreamBeginCapture_v2");
+  auto End =
+      driverFunction<decltype(&cuStreamEndCapture)>("cuStreamEndCapture");
+  auto Destroy = driverFunction<decltype(&cuGraphDestroy)>("cuGraphDestroy");
   CUstream Stream = static_cast<CUstream>(B.Stream);
   B.R.check(!Attached.isCapturing(B.Stream), "isCapturing: no");
   bool Began = Begin(Stream, CU_STREAM_CAPTURE_MODE_GLOBAL) == CUDA_SUCCESS;

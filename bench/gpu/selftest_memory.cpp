@@ -142,11 +142,11 @@ void testOrdinary(Bench &B) {
   B.R.check(D.copy(Where, Where, 0, B.Stream), "copy of nothing");
   B.R.check(D.freeHost(Pinned), "freeHost");
   B.R.check(D.free(Where), "free");
-  B.R.checkFails(D.allocate(1ull << 46), ErrorCode::NoSpace,
+  B.R.checkFails(D.allocate(1ull << 42), ErrorCode::NoSpace,
                  "allocate too much");
   B.R.check(D.fault().Kind == Outcome::OutOfMemory && !D.fault().Sticky,
             "too much memory is out-of-memory");
-  B.R.checkFails(D.createMemory(1ull << 46), ErrorCode::NoSpace,
+  B.R.checkFails(D.createMemory(1ull << 42), ErrorCode::NoSpace,
                  "createMemory too much");
 }
 

@@ -23,10 +23,10 @@ Expected<Driver> r3::openDriver(const char *Library) {
     return fail(ErrorCode::CannotRunHere, "no CUDA driver: %s", dlerror());
   // The library stays open: its functions are used until the process ends.
   Driver Api;
-#define R3_DRIVER_OPTIONAL(Name, Symbol)                                       \
+#define R3_DRIVER_OPTIONAL(Name, Symbol, ...)                                  \
   Api.Name = reinterpret_cast<decltype(Api.Name)>(dlsym(Handle, #Symbol));
 #define R3_DRIVER(Name, Symbol)                                                \
-  R3_DRIVER_OPTIONAL(Name, Symbol)                                             \
+  R3_DRIVER_OPTIONAL(Name, Symbol, )                                           \
   if (!Api.Name)                                                               \
     return fail(ErrorCode::CannotRunHere,                                      \
                 "%s has no %s: the CUDA driver is too old", Library, #Symbol);
@@ -73,6 +73,10 @@ constexpr FaultRow FaultRows[] = {
     {CUDA_ERROR_MPS_CLIENT_TERMINATED, Dead},
     {CUDA_ERROR_DEINITIALIZED, Dead},
     {CUDA_ERROR_UNKNOWN, Dead},
+#if CUDA_VERSION >= 13000
+    {CUDA_ERROR_CONTAINED, Dead},
+    {CUDA_ERROR_TENSOR_MEMORY_LEAK, Accessed},
+#endif
     {CUDA_ERROR_OUT_OF_MEMORY,
      {ErrorCode::NoSpace, Outcome::OutOfMemory, false}},
     {CUDA_ERROR_NOT_FOUND, {ErrorCode::NotFound, Outcome::LaunchFailed, false}},

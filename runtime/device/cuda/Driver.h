@@ -10,11 +10,14 @@
 #include "runtime/support/Outcome.h"
 
 #include <cuda.h>
+#include <type_traits>
 
 namespace r3 {
 
 struct Driver {
 #define R3_DRIVER(Name, Symbol) decltype(&cu##Name) Name = nullptr;
+#define R3_DRIVER_OPTIONAL(Name, Symbol, ...)                                  \
+  std::add_pointer_t<__VA_ARGS__> Name = nullptr;
 #include "runtime/device/cuda/Driver.def"
 
   /// "CUDA_ERROR_NOT_FOUND: named symbol not found"
