@@ -126,6 +126,19 @@ public:
     return Engine.launch(Kernel, Config, Arguments, Stream);
   }
   DeviceFault fault() override { return Engine.fault(); }
+  Error launchEmpty(StreamHandle Stream) override {
+    return Engine.launchEmpty(Stream);
+  }
+  void limitAccess(std::span<const AddressRange> Ranges) override {
+    Engine.limitAccess(Ranges);
+  }
+  Error recordLegacy(EventHandle Event) override {
+    return Engine.recordLegacy(Event);
+  }
+  Expected<AddressRange> globalOf(void *Function,
+                                  const std::string &Name) override {
+    return Engine.globalOf(Function, Name);
+  }
 
 private:
   Device &Engine;

@@ -165,6 +165,13 @@ public:
                        StreamHandle Stream) = 0;
   /// The fault behind the last failed call or query.
   virtual DeviceFault fault() = 0;
+  /// What kernels that are built with bounds checks (Compile.h) may access in
+  /// mapped memory: exactly Ranges, where mappings are larger than what was
+  /// recorded. Empty: all that is mapped. Allocations and module globals may
+  /// always be accessed. Devices without such checks ignore it.
+  virtual void limitAccess(std::span<const AddressRange> Ranges) {
+    (void)Ranges;
+  }
 
   // --- Inside a program that uses the same device (the recorder). The default
   // forms are for devices to which the question does not apply.

@@ -141,7 +141,7 @@ public:
   virtual Error prepare(Kernel &K) = 0;
   /// Storage of the device variable behind a shadow variable; nothing
   /// (NotFound) where no unit has it.
-  virtual Expected<AddressRange> globalOf(const void *HostVariable) = 0;
+  virtual Expected<AddressRange> globalByShadow(const void *HostVariable) = 0;
 
   // --- Launches.
 
