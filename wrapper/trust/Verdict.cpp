@@ -255,11 +255,12 @@ void VariantCheck::addChunk(const DifferingChunk &Chunk) {
                  });
 }
 
-Judgement VariantCheck::verdict() const {
+Judgement VariantCheck::verdict(bool Complete) const {
   if (!WrongElements)
     return {};
   return {Outcome::Wrong,
-          format("%s (%llu wrong %s)", First.c_str(),
+          format("%s (%s%llu wrong %s)", First.c_str(),
+                 Complete ? "" : "at least ",
                  static_cast<unsigned long long>(WrongElements),
                  WrongElements == 1 ? "element" : "elements")};
 }

@@ -91,6 +91,8 @@ public:
   void endReplay();
   Judgement finish();
 
+  /// Not verifiable whatever else is added.
+  bool decided() const { return Overflow; }
   /// Every replay equals the record, bit for bit.
   bool bitExact() const { return Ranges.empty() && !Overflow; }
   const std::vector<Buffer> &buffers() const { return Buffers; }
@@ -124,7 +126,10 @@ class VariantCheck {
 public:
   explicit VariantCheck(const Baseline &Original) : Original(Original) {}
   void addChunk(const DifferingChunk &Chunk);
-  Judgement verdict() const;
+  /// A wrong element was seen: more chunks cannot change the outcome.
+  bool decided() const { return WrongElements; }
+  /// Complete: all differing chunks were added.
+  Judgement verdict(bool Complete = true) const;
 
 private:
   const Baseline &Original;

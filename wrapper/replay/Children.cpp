@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Children die with the supervisor (PR_SET_PDEATHSIG), so even a killed
+// supervisor leaves none behind.
+#include "wrapper/replay/Children.h"
+
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+extern char **environ;
+
+namespace r3::replay {
+
+namespace {
+constexpr off_t LastWordsBytes = 2000;
+
+/// "NAME=value" of those of Names that are set.
+std::vector<std::string> select(const std::vector<std::string> &Names) {
+  std::vector<std::string> Result;
+  for (char **At = environ; *At; ++At)
+    for (const std::string &Name : Names)
+      if (!std::strncmp(*At, Name.c_str(), Name.size()) &&
+          (*At)[Name.size()] == '=')
+        Result.emplace_back(*At);
+  return Result;
+}
+} // namespace
+
+void Children::add(pid_t Pid) {
+  std::lock_guard Guard(Lock);
+  Pids.insert(Pid);
+}
+
+void Children::remove(pid_t Pid) {
+  std::lock_guard Guard(Lock);
+  Pids.erase(Pid);
+}
+
+void Children::endAll() {
+  {
+    std::lock_guard Guard(Lock);
+    for (pid_t Pid : Pids)
+      ::kill(Pid, SIGKILL);
+  }
+  for (int I = 0; I < 1000; ++I) {
+    const pid_t Got = ::waitpid(-1, nullptr, WNOHANG);
+    if (Got < 0)
+      return; // none left
+    if (Got == 0)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+Child::Child(Process Runs, OwnedFd Protocol, OwnedFd Passing, OwnedFd Errors,
+             Children &All)
+    : Runs(std::move(Runs)), Protocol(std::move(Protocol)),
+      Passing(std::move(Passing)), Errors(std::move(Errors)), All(&All) {
+  All.add(this->Runs.pid());
+}
+
+Child::~Child() {
+  if (Runs.pid() > 0)
+    end(std::chrono::milliseconds(0));
+}
+
+Expected<Child> Child::start(const Options &O, Children &All) {
+  auto Protocol = socketPair();
+  if (!Protocol)
+    return Protocol.error();
+  auto Passing = socketPair();
+  if (!Passing)
+    return Passing.error();
+  auto Errors = memoryFile("r3-stderr", 0);
+  if (!Errors)
+    return Errors.error();
+  constexpr int ProtocolFd = 3, PassingFd = 4;
+  SpawnOptions S;
+  S.Arguments = {O.Program, std::to_string(ProtocolFd)};
+  S.Environment = select(O.Variables);
+  S.Stdin = -2;
+  S.Stdout = -2;
+  S.Stderr = Errors->get();
+  S.Descriptors = {{Protocol->second.get(), ProtocolFd}};
+  if (O.PassDescriptors) {
+    S.Arguments.push_back(std::to_string(PassingFd));
+    S.Descriptors.push_back({Passing->second.get(), PassingFd});
+  }
+  S.DieWithParent = true;
+  auto Runs = Process::spawn(S);
+  if (!Runs)
+    return Runs.error();
+  return Child(std::move(*Runs), std::move(Protocol->first),
+               std::move(Passing->first), std::move(*Errors), All);
+}
+
+ExitStatus Child::end(std::chrono::milliseconds Patience) {
+  const pid_t Pid = Runs.pid();
+  ExitStatus Status = Runs.wait(Patience);
+  All->remove(Pid);
+  return Status;
+}
+
+std::string Child::lastWords() const {
+  struct stat Info;
+  if (fstat(Errors.get(), &Info) != 0)
+    return {};
+  const off_t From = std::max<off_t>(0, Info.st_size - LastWordsBytes);
+  std::string Text(static_cast<size_t>(Info.st_size - From), '\0');
+  const ssize_t Got = pread(Errors.get(), Text.data(), Text.size(), From);
+  Text.resize(Got > 0 ? static_cast<size_t>(Got) : 0);
+  while (!Text.empty() && Text.back() == '\n')
+    Text.pop_back();
+  std::replace(Text.begin(), Text.end(), '\n', ' ');
+  return Text;
+}
+
+std::string describe(const ExitStatus &Status) {
+  if (Status.TimedOut)
+    return "did not end";
+  if (Status.Signal)
+    return format("signal %d (%s)", Status.Signal, strsignal(Status.Signal));
+  return format("exit status %d", Status.Code);
+}
+
+} // namespace r3::replay

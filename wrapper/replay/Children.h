@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// How the supervisor starts its two children, and the list of those that run,
+// so that another thread can end them all when the client goes away.
+#pragma once
+
+#include "wrapper/replay/Descriptors.h"
+
+#include "runtime/support/Process.h"
+
+#include <mutex>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace r3::replay {
+
+/// Process ids of running children. Any thread.
+class Children {
+public:
+  void add(pid_t Pid);
+  void remove(pid_t Pid);
+  /// SIGKILL to all, then reaps whatever ends within a second.
+  void endAll();
+
+private:
+  std::mutex Lock;
+  std::set<pid_t> Pids;
+};
+
+/// A child with its sockets. Stdin is empty, stdout goes nowhere (device code
+/// may print), stderr is kept for messages.
+class Child {
+public:
+  struct Options {
+    std::string Program;
+    std::vector<std::string> Variables; // names passed on, where they are set
+    bool PassDescriptors = false;       // a second socket
+  };
+  static Expected<Child> start(const Options &O, Children &All);
+  Child(Child &&) noexcept = default;
+  Child &operator=(Child &&) = delete;
+  ~Child();
+
+  pid_t pid() const { return Runs.pid(); }
+  /// The supervisor's ends.
+  int protocol() const { return Protocol.get(); }
+  int descriptors() const { return Passing.get(); }
+  int releaseProtocol() { return Protocol.release(); }
+  /// Waits a little for an end that is under way, then kills.
+  ExitStatus end(std::chrono::milliseconds Patience);
+  /// The last lines that it wrote to stderr, on one line.
+  std::string lastWords() const;
+
+private:
+  Child(Process Runs, OwnedFd Protocol, OwnedFd Passing, OwnedFd Errors,
+        Children &All);
+  Process Runs;
+  OwnedFd Protocol, Passing, Errors;
+  Children *All;
+};
+
+/// "signal 11 (segmentation fault)", "exit status 3", "...".
+std::string describe(const ExitStatus &Status);
+
+} // namespace r3::replay

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The worker keeps its own deadlines; those here are a second line, for a
+// worker that is itself stuck.
+#include "wrapper/replay/CompileLink.h"
+
+namespace r3::replay {
+
+namespace {
+
+constexpr int StepMs = 60000;
+constexpr uint64_t GraceMs = 10000;
+
+const std::vector<std::string> CompileVariables = {
+    "PATH",   "CUDA_PATH",    "LD_LIBRARY_PATH", "TMPDIR",
+    "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"};
+
+} // namespace
+
+Error CompileLink::start() {
+  if (Link)
+    return {};
+  Loaded = false;
+  auto Started = Child::start({Program, CompileVariables}, All);
+  if (!Started)
+    return Started.error().in("starting the compile worker");
+  Runs.emplace(std::move(*Started));
+  const int Fd = Runs->releaseProtocol();
+  Link.emplace(Fd, Fd);
+  return {};
+}
+
+/// Ends the worker; the next request starts another. Says how it ended.
+std::string CompileLink::lose() {
+  std::string Text;
+  if (Runs) {
+    const ExitStatus Status = Runs->end(std::chrono::milliseconds(500));
+    Text = "the compile worker: " + describe(Status);
+    if (std::string Words = Runs->lastWords(); !Words.empty())
+      Text += ": " + Words;
+  }
+  Link.reset();
+  Runs.reset();
+  Loaded = false;
+  return Text;
+}
+
+Expected<CompileLink::Answer> CompileLink::ask(std::string Json,
+                                               std::vector<uint8_t> Blob,
+                                               int TimeoutMs) {
+  if (Error E = start())
+    return E;
+  Frame F;
+  F.Id = NextId++;
+  F.Json = std::move(Json);
+  F.Blob = std::move(Blob);
+  if (Error E = Link->send(F))
+    return Error(E.code(), lose());
+  auto Reply = Link->receive(TimeoutMs);
+  if (!Reply)
+    return Reply.error().code() == ErrorCode::Timeout
+               ? (void(lose()), Reply.error())
+               : Error(ErrorCode::Failed, lose());
+  auto Header = json::parse(Reply->Json, "compile worker");
+  if (!Header || Reply->Id != F.Id)
+    return Error(ErrorCode::Damaged, lose());
+  if (Error E = replyError(*Header))
+    return E;
+  return Answer{std::move(*Header), std::move(Reply->Blob)};
+}
+
+Expected<std::map<std::string, std::string>>
+CompileLink::pipelines(const std::string &Backend, const std::string &Arch) {
+  auto Reply = ask(
+      Message("pipelines").text("backend", Backend).text("arch", Arch).json(),
+      {}, StepMs);
+  if (!Reply)
+    return Reply.error();
+  std::map<std::string, std::string> Result;
+  if (const json::Value *List = json::object(Reply->Header, "pipelines"))
+    for (const auto &Member : List->GetObject())
+      if (Member.value.IsString())
+        Result[Member.name.GetString()] = Member.value.GetString();
+  return Result;
+}
+
+void CompileLink::setJob(CompileJob Next) {
+  Job = std::move(Next);
+  Loaded = false;
+}
+
+void CompileLink::clearJob() {
+  Job.reset();
+  Loaded = false;
+}
+
+Error CompileLink::ensureLoaded() {
+  if (Error E = start())
+    return E;
+  if (Loaded)
+    return {};
+  if (!Job)
+    return fail(ErrorCode::NotFound,
+                "the store has no device code of this kernel");
+  auto Reply = ask(Message("load")
+                       .text("backend", Job->Backend)
+                       .text("kernel", Job->Kernel)
+                       .text("arch", Job->Arch)
+                       .text("level", Job->Level)
+                       .json(),
+                   Job->Bitcode, StepMs);
+  if (!Reply)
+    return Reply.error();
+  Loaded = true;
+  return {};
+}
+
+Build CompileLink::build(const std::string &Variant, uint64_t DeadlineMs) {
+  Build B;
+  if (Error E = ensureLoaded()) {
+    B.Ending = E.code() == ErrorCode::NotFound ? Outcome::Refused
+                                               : Outcome::BuildFailed;
+    B.Message = E.message();
+    return B;
+  }
+  auto Reply = ask(Message("build")
+                       .raw("variant", Variant)
+                       .number("deadlineMs", DeadlineMs)
+                       .json(),
+                   {}, static_cast<int>(DeadlineMs + GraceMs));
+  if (!Reply) {
+    B.Ending = Reply.error().code() == ErrorCode::Timeout
+                   ? Outcome::BuildTimeout
+                   : Outcome::BuildCrashed;
+    B.Message = Reply.error().message();
+    return B;
+  }
+  const json::Value &H = Reply->Header;
+  auto Ending = parseOutcome(json::text(H, "outcome", ""));
+  B.Ending = Ending ? *Ending : Outcome::BuildFailed;
+  B.Message = json::text(H, "message", "");
+  B.Code = json::text(H, "code", "");
+  B.Registers = static_cast<uint32_t>(json::number(H, "registers", 0));
+  B.Shared = static_cast<uint32_t>(json::number(H, "shared", 0));
+  B.Spills = static_cast<uint32_t>(json::number(H, "spills", 0));
+  B.Ms = readTimes(H);
+  B.Binary = std::move(Reply->Blob);
+  return B;
+}
+
+} // namespace r3::replay

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The supervisor's side of the compile worker: starts it, hands it a module,
+// asks for builds, and replaces it when it dies or takes too long.
+//
+//   pipelines {backend, arch} -> {pipelines: {"O1": text, ...}}
+//   load      {backend, kernel, arch, level} blob: bitcode -> {}
+//   build     {variant, deadlineMs} -> {outcome, message, code, registers,
+//             shared, spills, ms} blob: binary
+#pragma once
+
+#include "wrapper/replay/Children.h"
+#include "wrapper/replay/Message.h"
+
+#include "runtime/support/Protocol.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace r3::replay {
+
+struct CompileJob {
+  std::string Backend;
+  std::string Kernel;
+  std::string Arch;
+  std::string Level;
+  std::vector<uint8_t> Bitcode;
+};
+
+struct Build {
+  Outcome Ending = Outcome::Ok;
+  std::string Message;
+  std::vector<uint8_t> Binary;
+  std::string Code; // digest of the kernel's code section
+  uint32_t Registers = 0, Shared = 0, Spills = 0;
+  std::map<std::string, double> Ms;
+};
+
+class CompileLink {
+public:
+  CompileLink(std::string Program, Children &All)
+      : Program(std::move(Program)), All(All) {}
+
+  /// Printed default pipelines by level.
+  Expected<std::map<std::string, std::string>>
+  pipelines(const std::string &Backend, const std::string &Arch);
+  /// What builds are made from, from now on.
+  void setJob(CompileJob Next);
+  void clearJob();
+  /// Variant: canonical JSON.
+  Build build(const std::string &Variant, uint64_t DeadlineMs);
+  pid_t childPid() const { return Runs ? Runs->pid() : -1; }
+
+private:
+  struct Answer {
+    json::Document Header;
+    std::vector<uint8_t> Blob;
+  };
+  Error start();
+  Error ensureLoaded();
+  Expected<Answer> ask(std::string Json, std::vector<uint8_t> Blob,
+                       int TimeoutMs);
+  std::string lose();
+
+  std::string Program;
+  Children &All;
+  std::optional<Child> Runs;
+  std::optional<Channel> Link;
+  std::optional<CompileJob> Job;
+  bool Loaded = false;
+  uint64_t NextId = 1;
+};
+
+} // namespace r3::replay

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// CUDA: pipeline and code generation in a fork, then ptxas as a process. CPU:
+// the CPU device's own compiler in a fork.
+#include "wrapper/replay/CompileServer.h"
+
+#include "wrapper/replay/CudaCodegen.h"
+#include "wrapper/replay/ElfCode.h"
+#include "wrapper/replay/Fork.h"
+#include "wrapper/replay/Message.h"
+#include "wrapper/replay/Ptxas.h"
+
+#include "runtime/device/cpu/Compile.h"
+#include "runtime/support/Protocol.h"
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+
+namespace r3::replay {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double msSince(Clock::time_point Start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - Start)
+      .count();
+}
+
+struct BuildResult {
+  Outcome Ending = Outcome::Ok;
+  std::string Message;
+  std::vector<uint8_t> Binary;
+  uint32_t Registers = 0, Shared = 0, Spills = 0;
+  std::map<std::string, double> Ms;
+};
+
+/// clang's own choice of ptxas' level for a level of its own.
+std::string ptxasLevel(const std::string &Level) {
+  return Level == "Os" || Level == "Oz" ? "O2" : Level;
+}
+
+class CompileServer {
+public:
+  explicit CompileServer(int Fd) : Link(Fd, Fd) {}
+  int serve();
+
+private:
+  Expected<Frame> dispatch(const Frame &Request);
+  Expected<Frame> pipelines(const json::Value &Request);
+  Expected<Frame> load(const json::Value &Request, const Frame &F);
+  Expected<Frame> build(const json::Value &Request);
+  BuildResult buildCuda(const Variant &V, uint64_t DeadlineMs);
+  BuildResult buildCpu(const Variant &V, uint64_t DeadlineMs);
+
+  Channel Link;
+  std::string Backend, Kernel, Arch, Level;
+  std::vector<uint8_t> Bitcode;
+  std::unique_ptr<CudaClosure> Closure;
+  bool Loaded = false;
+};
+
+Frame reply(std::string Json, std::vector<uint8_t> Blob = {}) {
+  Frame F;
+  F.Json = std::move(Json);
+  F.Blob = std::move(Blob);
+  return F;
+}
+
+int CompileServer::serve() {
+  for (;;) {
+    auto Request = Link.receive(/*TimeoutMs=*/-1);
+    if (!Request)
+      return Request.error().code() == ErrorCode::NotFound ? 0 : 1;
+    auto Reply = dispatch(*Request);
+    Frame F = Reply ? std::move(*Reply) : reply(errorReply(Reply.error()));
+    F.Id = Request->Id;
+    if (Error E = Link.send(F))
+      return 1;
+  }
+}
+
+Expected<Frame> CompileServer::dispatch(const Frame &F) {
+  auto Request = json::parse(F.Json, "request");
+  if (!Request)
+    return Request.error();
+  const std::string Verb = json::text(*Request, "verb", "");
+  if (Verb == "pipelines")
+    return pipelines(*Request);
+  if (Verb == "load")
+    return load(*Request, F);
+  if (Verb == "build")
+    return build(*Request);
+  return fail(ErrorCode::Usage, "unknown verb %s", Verb.c_str());
+}
+
+Expected<Frame> CompileServer::pipelines(const json::Value &Request) {
+  std::map<std::string, std::string> Texts;
+  if (json::text(Request, "backend", "") == "cuda") {
+    auto Printed = cudaPipelines(json::text(Request, "arch", ""));
+    if (!Printed)
+      return Printed.error();
+    Texts = std::move(*Printed);
+  } else {
+    for (const char *L : {"O1", "O2", "O3", "Os"}) {
+      auto Text = cpuDefaultPipeline(L);
+      if (!Text)
+        return Text.error();
+      Texts[L] = std::move(*Text);
+    }
+  }
+  Message List("pipelines");
+  for (const auto &[L, Text] : Texts)
+    List.text(L.c_str(), Text);
+  return reply(Message("reply").raw("pipelines", List.json()).json());
+}
+
+Expected<Frame> CompileServer::load(const json::Value &Request,
+                                    const Frame &F) {
+  Loaded = false;
+  Backend = json::text(Request, "backend", "");
+  Kernel = json::text(Request, "kernel", "");
+  Arch = json::text(Request, "arch", "");
+  Level = json::text(Request, "level", "");
+  Bitcode = F.Blob;
+  Closure.reset();
+  if (Backend == "cuda") {
+    auto Parsed = CudaClosure::parse(Bitcode, Kernel);
+    if (!Parsed)
+      return Parsed.error();
+    Closure = std::move(*Parsed);
+  }
+  Loaded = true;
+  return reply(Message("reply").json());
+}
+
+BuildResult CompileServer::buildCuda(const Variant &V, uint64_t DeadlineMs) {
+  const auto Begin = Clock::now();
+  ForkLimits Limits;
+  Limits.DeadlineMs = DeadlineMs;
+  Limits.CpuSeconds = DeadlineMs / 1000 + 1;
+  ForkResult Made = runForked(Limits, [&]() -> Expected<ForkProduct> {
+    ForkProduct P;
+    auto Ptx = Closure->toPtx(V, Level, P.Ms);
+    if (!Ptx)
+      return Ptx.error();
+    P.Bytes.assign(Ptx->begin(), Ptx->end());
+    return P;
+  });
+  BuildResult R;
+  R.Ending = Made.Ending;
+  R.Message = std::move(Made.Message);
+  R.Ms = std::move(Made.Product.Ms);
+  if (R.Ending != Outcome::Ok)
+    return R;
+  const auto Used = static_cast<uint64_t>(msSince(Begin));
+  PtxasOptions O;
+  O.Arch = Arch;
+  O.Level = V.PtxasLevel.empty() ? ptxasLevel(Level) : V.PtxasLevel;
+  O.Kernel = Kernel;
+  O.DeadlineMs = DeadlineMs > Used ? DeadlineMs - Used : 1;
+  const auto Start = Clock::now();
+  PtxasResult Assembled = runPtxas(
+      {Made.Product.Bytes.begin(), Made.Product.Bytes.end()}, O);
+  R.Ms["ptxas"] = msSince(Start);
+  R.Ending = Assembled.Ending;
+  R.Message = std::move(Assembled.Message);
+  R.Binary = std::move(Assembled.Cubin);
+  R.Registers = Assembled.Registers;
+  R.Shared = Assembled.Shared;
+  R.Spills = Assembled.Spills;
+  return R;
+}
+
+BuildResult CompileServer::buildCpu(const Variant &V, uint64_t DeadlineMs) {
+  ForkLimits Limits;
+  Limits.DeadlineMs = DeadlineMs;
+  Limits.CpuSeconds = DeadlineMs / 1000 + 1;
+  ForkResult Made = runForked(Limits, [&]() -> Expected<ForkProduct> {
+    ForkProduct P;
+    CpuCompileOptions O;
+    O.Kernel = Kernel;
+    O.Pipeline = V.Pipeline.empty() ? "default<" + Level + ">" : V.Pipeline;
+    O.Level = V.Level.empty() ? Level : V.Level;
+    const auto Start = Clock::now();
+    auto Object = compileForCpu(Bitcode, O);
+    if (!Object)
+      return Object.error();
+    P.Bytes = std::move(*Object);
+    P.Ms["compile"] = msSince(Start);
+    return P;
+  });
+  BuildResult R;
+  R.Ending = Made.Ending;
+  R.Message = std::move(Made.Message);
+  R.Binary = std::move(Made.Product.Bytes);
+  R.Ms = std::move(Made.Product.Ms);
+  return R;
+}
+
+Expected<Frame> CompileServer::build(const json::Value &Request) {
+  if (!Loaded)
+    return Error(ErrorCode::Usage, "build before load");
+  rapidjson::StringBuffer Buffer;
+  json::Writer W(Buffer);
+  if (const json::Value *Object = json::object(Request, "variant"))
+    Object->Accept(W);
+  auto V = Variant::parse(Buffer.GetString());
+  if (!V)
+    return V.error();
+  const uint64_t DeadlineMs = json::number(Request, "deadlineMs", 20000);
+  const auto Start = Clock::now();
+  BuildResult R = Backend == "cuda" ? buildCuda(*V, DeadlineMs)
+                                    : buildCpu(*V, DeadlineMs);
+  std::string Code;
+  if (R.Ending == Outcome::Ok) {
+    auto Name = codeDigest(R.Binary, Kernel);
+    if (Name) {
+      Code = Name->hex();
+    } else {
+      R.Ending = Outcome::BuildFailed;
+      R.Message = Name.error().message();
+    }
+  }
+  R.Ms["build"] = msSince(Start);
+  return reply(Message("reply")
+                   .outcome(R.Ending, R.Message)
+                   .text("code", Code)
+                   .number("registers", R.Registers)
+                   .number("shared", R.Shared)
+                   .number("spills", R.Spills)
+                   .times(R.Ms)
+                   .json(),
+               std::move(R.Binary));
+}
+
+} // namespace
+
+int compileMain(int Count, char **Arguments) {
+  if (Count != 2) {
+    std::fprintf(stderr, "r3-compile is started by r3-supervisor\n");
+    return 2;
+  }
+  sigset_t None;
+  sigemptyset(&None);
+  sigprocmask(SIG_SETMASK, &None, nullptr);
+  return CompileServer(std::atoi(Arguments[1])).serve();
+}
+
+} // namespace r3::replay

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// LLVM's part of a CUDA build: module to closure, closure to PTX. The only
+// users of LLVM in the worker are this file's implementation and the CPU
+// device's compiler.
+#pragma once
+
+#include "runtime/support/Error.h"
+#include "runtime/support/Variant.h"
+
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace r3::replay {
+
+/// The closure of one kernel, parsed once; builds are made in forked copies.
+class CudaClosure {
+public:
+  static Expected<std::unique_ptr<CudaClosure>>
+  parse(std::span<const uint8_t> Bitcode, const std::string &Kernel);
+  ~CudaClosure();
+
+  /// Runs the pipeline and generates code. Changes the module: call it in a
+  /// forked copy. Level: at which the unit was compiled. Ms: by step.
+  Expected<std::string> toPtx(const Variant &V, const std::string &Level,
+                              std::map<std::string, double> &Ms);
+
+private:
+  struct State;
+  explicit CudaClosure(std::unique_ptr<State> S);
+  std::unique_ptr<State> S;
+};
+
+/// Printed default pipelines by level, for an architecture ("sm_90").
+Expected<std::map<std::string, std::string>>
+cudaPipelines(const std::string &Arch);
+
+} // namespace r3::replay

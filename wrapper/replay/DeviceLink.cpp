@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Deadlines are measured here, outside the process that runs variants.
+#include "wrapper/replay/DeviceLink.h"
+
+#include <algorithm>
+#include <csignal>
+#include <poll.h>
+
+namespace r3::replay {
+
+namespace {
+
+constexpr int OpenMs = 120000; // the first cuInit after a boot is slow
+constexpr int StepMs = 60000;
+constexpr int DescriptorMs = 30000;
+constexpr int MostConflicts = 16;
+/// How long a child that closed its socket may take to become a status.
+constexpr std::chrono::milliseconds EndMs(2000);
+
+/// What the child needs of the environment, and nothing more: no keys, no
+/// paths of the store.
+const std::vector<std::string> DeviceVariables = {
+    "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "NVIDIA_VISIBLE_DEVICES",
+    "LD_LIBRARY_PATH",      "R3_CPU_THREADS",    "ASAN_OPTIONS",
+    "UBSAN_OPTIONS",        "TSAN_OPTIONS"};
+
+bool isFaultSignal(int Signal) {
+  return Signal == SIGSEGV || Signal == SIGBUS || Signal == SIGILL ||
+         Signal == SIGFPE || Signal == SIGTRAP;
+}
+
+} // namespace
+
+/// Its end of the socket is closed: it has ended or is about to.
+bool DeviceLink::childIsGone() const {
+  if (!Link)
+    return true;
+  pollfd P{Link->readFd(), POLLIN, 0};
+  return poll(&P, 1, 0) > 0 && (P.revents & POLLHUP);
+}
+
+pid_t DeviceLink::childPid() const { return Runs ? Runs->pid() : -1; }
+
+int DeviceLink::patienceMs() const {
+  // 100 MB/s at the slowest.
+  const uint64_t Bytes = Plan ? Plan->segmentBytes() + Plan->PoolBytes : 0;
+  return StepMs + static_cast<int>(std::min<uint64_t>(Bytes / 100000, 1 << 30));
+}
+
+Error DeviceLink::start() {
+  Link.reset();
+  Runs.reset();
+  for (auto &[Slot, C] : Codes)
+    C.Loaded = false;
+  auto Started = Child::start(
+      {Setup.Program, DeviceVariables, /*PassDescriptors=*/true}, All);
+  if (!Started)
+    return Started.error();
+  Runs.emplace(std::move(*Started));
+  Fresh = true;
+  const int Fd = Runs->releaseProtocol();
+  Link.emplace(Fd, Fd);
+  auto Reply = ask(Message("open")
+                       .text("backend", Setup.Backend)
+                       .number("device", static_cast<uint64_t>(Setup.Ordinal))
+                       .json(),
+                   {}, OpenMs);
+  if (!Reply)
+    return Reply.error().in("opening the " + Setup.Backend + " device");
+  if (const json::Value *Object = json::object(Reply->Header, "identity"))
+    Identity = readIdentity(*Object);
+  Granularity = json::number(Reply->Header, "granularity", 0);
+  Alignment = json::number(Reply->Header, "alignment", 0);
+  if (!Granularity || Alignment % Granularity)
+    return fail(ErrorCode::Damaged,
+                "the device answers with granularity %llu, alignment %llu",
+                static_cast<unsigned long long>(Granularity),
+                static_cast<unsigned long long>(Alignment));
+  return {};
+}
+
+Error DeviceLink::open() { return start(); }
+
+std::string DeviceLink::endMessage() {
+  if (!Runs || !childIsGone())
+    return {};
+  const ExitStatus Status = Runs->end(EndMs);
+  return describe(Status) + " " + Runs->lastWords();
+}
+
+/// A child that has reserved the plan's addresses. Where one is taken, the
+/// next process has other addresses.
+Error DeviceLink::startWithMemory() {
+  const std::vector<uint8_t> Blob = Plan->serialize();
+  std::string Last;
+  for (int Try = 0; Try < MostConflicts; ++Try) {
+    if (!Link || !Fresh)
+      if (Error E = start())
+        return E;
+    Fresh = false;
+    if (Error E = send(Message("plan").json(), Blob))
+      return E;
+    auto Reply = receive(StepMs);
+    if (Reply)
+      return {};
+    if (!childIsGone())
+      return Reply.error();
+    const ExitStatus Status = Runs->end(EndMs);
+    Last = Runs->lastWords();
+    Link.reset();
+    Runs.reset();
+    if (Status.Code != ConflictStatus || Status.Signal)
+      return fail(ErrorCode::Failed, "the device process ended: %s %s",
+                  describe(Status).c_str(), Last.c_str());
+  }
+  return fail(ErrorCode::CannotRunHere,
+              "the recorded addresses are not to be had in %d starts: %s",
+              MostConflicts, Last.c_str());
+}
+
+Error DeviceLink::load(ReplayPlan NewPlan, std::span<const int> Packs) {
+  unload();
+  Plan = std::move(NewPlan);
+  Error E = startWithMemory();
+  if (!E)
+    E = create(Packs);
+  if (E)
+    unload();
+  return E;
+}
+
+void DeviceLink::unload() {
+  if (!Fresh) {
+    Link.reset();
+    Runs.reset();
+  }
+  Plan.reset();
+  Memory.clear();
+  Codes.clear();
+}
+
+Error DeviceLink::sendPacks(std::span<const int> Fds) {
+  if (Error E = send(Message("fill").number("descriptors", Fds.size()).json(),
+                     {}))
+    return E;
+  if (Error E = sendDescriptors(Runs->descriptors(), Fds))
+    return E;
+  auto Reply = receive(patienceMs());
+  return Reply ? Error() : Reply.error();
+}
+
+Error DeviceLink::create(std::span<const int> Packs) {
+  auto Reply = ask(Message("create").json(), {}, patienceMs());
+  if (!Reply)
+    return Reply.error();
+  HostPool = json::boolean(Reply->Header, "hostPool", false);
+  const uint64_t Count = json::number(Reply->Header, "descriptors", 0);
+  if (Count != Plan->Segments.size() + 1)
+    return fail(ErrorCode::Damaged, "%llu descriptors for %zu segments",
+                static_cast<unsigned long long>(Count), Plan->Segments.size());
+  auto Fds = receiveDescriptors(Runs->descriptors(), Count, DescriptorMs);
+  if (!Fds)
+    return Fds.error();
+  Memory = std::move(*Fds);
+  return sendPacks(Packs).in("loading recorded memory");
+}
+
+Error DeviceLink::adopt() {
+  if (Error E = send(Message("adopt")
+                         .flag("hostPool", HostPool)
+                         .number("descriptors", Memory.size())
+                         .json(),
+                     {}))
+    return E;
+  std::vector<int> Fds;
+  for (const OwnedFd &Fd : Memory)
+    Fds.push_back(Fd.get());
+  if (Error E = sendDescriptors(Runs->descriptors(), Fds))
+    return E;
+  auto Reply = receive(patienceMs());
+  return Reply ? Error() : Reply.error();
+}
+
+Error DeviceLink::ensure() {
+  if (Link)
+    return {};
+  if (!Plan)
+    return fail(ErrorCode::Usage, "no recordings are loaded");
+  if (Error E = startWithMemory())
+    return E.in("starting a new device process");
+  return adopt().in("starting a new device process");
+}
+
+Error DeviceLink::send(std::string Json, std::vector<uint8_t> Blob) {
+  Frame F;
+  F.Id = NextId++;
+  F.Json = std::move(Json);
+  F.Blob = std::move(Blob);
+  return Link->send(F);
+}
+
+Expected<DeviceLink::Answer> DeviceLink::receive(int TimeoutMs) {
+  auto F = Link->receive(TimeoutMs);
+  if (!F)
+    return F.error();
+  if (F->Id + 1 != NextId)
+    return fail(ErrorCode::Damaged, "an answer to another request");
+  auto Header = json::parse(F->Json, "device process");
+  if (!Header)
+    return Header.error();
+  if (Error E = replyError(*Header))
+    return E;
+  return Answer{std::move(*Header), std::move(F->Blob)};
+}
+
+Expected<DeviceLink::Answer> DeviceLink::ask(std::string Json,
+                                             std::vector<uint8_t> Blob,
+                                             int TimeoutMs) {
+  if (Error E = send(std::move(Json), std::move(Blob)))
+    return E;
+  return receive(TimeoutMs);
+}
+
+DeviceLink::Loss DeviceLink::lose(const Error &Why, Outcome OnTimeout) {
+  Loss L;
+  if (!Runs)
+    return {Outcome::Crashed, Why.message()};
+  const ExitStatus Status =
+      Runs->end(childIsGone() ? EndMs : std::chrono::milliseconds(0));
+  const std::string Words = Runs->lastWords();
+  if (Why.code() == ErrorCode::Timeout) {
+    L.Ending = OnTimeout;
+    L.Message = Why.message();
+  } else if (Status.Signal && !Status.TimedOut) {
+    L.Ending = isFaultSignal(Status.Signal) ? Outcome::IllegalAccess
+                                            : Outcome::Crashed;
+    L.Message = "the device process died: " + describe(Status);
+  } else {
+    L.Message = "the device process ended: " + describe(Status) + ", " +
+                Why.message();
+  }
+  if (!Words.empty())
+    L.Message += ": " + Words;
+  Link.reset();
+  Runs.reset();
+  return L;
+}
+
+Attempt DeviceLink::lost(const Error &Why, Outcome OnTimeout) {
+  Loss L = lose(Why, OnTimeout);
+  Attempt A;
+  A.Ending = L.Ending;
+  A.Message = std::move(L.Message);
+  return A;
+}
+
+Attempt DeviceLink::loadCode(const std::string &Slot, Code &C) {
+  auto Reply = ask(
+      Message("code").text("slot", Slot).text("kernel", C.Kernel).json(),
+      C.Image, StepMs);
+  if (!Reply)
+    return lost(Reply.error(), Outcome::LaunchFailed);
+  Attempt A;
+  A.Message = json::text(Reply->Header, "message", "");
+  auto Ending = parseOutcome(json::text(Reply->Header, "outcome", ""));
+  A.Ending = Ending ? *Ending : Outcome::Crashed;
+  A.Registers =
+      static_cast<uint32_t>(json::number(Reply->Header, "registers", 0));
+  A.Shared = static_cast<uint32_t>(json::number(Reply->Header, "shared", 0));
+  C.Loaded = A.ok();
+  if (json::boolean(Reply->Header, "sticky", false))
+    (void)lose(Error(ErrorCode::Timeout, "replaced"), A.Ending);
+  return A;
+}
+
+Attempt DeviceLink::loadMissingCode() {
+  for (auto &[Slot, C] : Codes)
+    if (!C.Loaded)
+      if (Attempt A = loadCode(Slot, C); !A.ok())
+        return A;
+  return {};
+}
+
+Attempt DeviceLink::setCode(const std::string &Slot, std::vector<uint8_t> Image,
+                            const std::string &Kernel) {
+  Codes.erase(Slot);
+  if (Error E = ensure())
+    return lost(E);
+  Code C;
+  C.Image = std::move(Image);
+  C.Kernel = Kernel;
+  Attempt A = loadCode(Slot, C);
+  if (A.ok())
+    Codes[Slot] = std::move(C);
+  return A;
+}
+
+Attempt DeviceLink::run(const RunRequest &R) {
+  if (Error E = ensure())
+    return lost(E);
+  if (Attempt A = loadMissingCode(); !A.ok())
+    return A;
+  if (Error E = send(Message("run")
+                         .number("launch", R.Launch)
+                         .text("slot", R.Slot)
+                         .flag("flush", R.Flush)
+                         .flag("dry", R.Dry)
+                         .json(),
+                     {}))
+    return lost(E);
+  // Restore, launch, digests: each with a deadline of its own.
+  int TimeoutMs = patienceMs();
+  bool Launching = false;
+  for (;;) {
+    auto Reply = receive(TimeoutMs);
+    if (!Reply && Launching && Reply.error().code() == ErrorCode::Timeout)
+      return lost(fail(ErrorCode::Timeout,
+                       "the kernel did not end within %llu ms",
+                       static_cast<unsigned long long>(R.DeadlineMs)),
+                  Outcome::Timeout);
+    if (!Reply)
+      return lost(Reply.error());
+    const std::string Verb = json::text(Reply->Header, "verb", "");
+    Launching = Verb == "launching";
+    TimeoutMs = Launching ? static_cast<int>(R.DeadlineMs) : patienceMs();
+    if (Verb != "reply")
+      continue;
+    Attempt A;
+    auto Ending = parseOutcome(json::text(Reply->Header, "outcome", ""));
+    if (!Ending)
+      return lost(Ending.error());
+    A.Ending = *Ending;
+    A.Message = json::text(Reply->Header, "message", "");
+    A.Ns = json::real(Reply->Header, "ns", 0);
+    A.Ms = readTimes(Reply->Header);
+    ByteReader Digests(Reply->Blob, "digests");
+    while (Digests.left())
+      A.Digests.push_back(Digests.digest());
+    if (Digests.failed())
+      return lost(Digests.error());
+    if (json::boolean(Reply->Header, "sticky", false))
+      (void)lose(Error(ErrorCode::Timeout, "replaced"), A.Ending);
+    return A;
+  }
+}
+
+Expected<std::vector<uint8_t>>
+DeviceLink::read(size_t Launch, size_t Range,
+                 const std::vector<uint64_t> &Chunks) {
+  if (!Link)
+    return fail(ErrorCode::Failed, "the device process is gone");
+  auto Reply = ask(Message("read")
+                       .number("launch", Launch)
+                       .number("range", Range)
+                       .numbers("chunks", Chunks)
+                       .json(),
+                   {}, patienceMs());
+  if (!Reply)
+    return Error(ErrorCode::Failed,
+                 lose(Reply.error(), Outcome::Crashed).Message);
+  return std::move(Reply->Blob);
+}
+
+} // namespace r3::replay

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The supervisor's side of the device child: starts it, keeps the descriptors
+// of its memory, watches deadlines, and replaces it when it dies or hangs. A
+// request to a child that is gone starts a new one, which maps the same memory
+// with its contents and loads the same code.
+#pragma once
+
+#include "wrapper/replay/Children.h"
+#include "wrapper/replay/Message.h"
+#include "wrapper/replay/Plan.h"
+
+#include "runtime/support/Protocol.h"
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace r3::replay {
+
+/// How an attempt on the device ended; Ok carries results.
+struct Attempt {
+  Outcome Ending = Outcome::Ok;
+  std::string Message;
+  double Ns = 0;
+  std::vector<Digest> Digests;
+  std::map<std::string, double> Ms;
+  uint32_t Registers = 0, Shared = 0;
+  bool ok() const { return Ending == Outcome::Ok; }
+};
+
+class DeviceLink {
+public:
+  struct Options {
+    std::string Program; // r3-device
+    std::string Backend;
+    int Ordinal = 0;
+  };
+  DeviceLink(Options O, Children &All) : Setup(std::move(O)), All(All) {}
+
+  /// Starts the first child; afterwards the identity is known.
+  Error open();
+  const DeviceIdentity &identity() const { return Identity; }
+  uint64_t granularity() const { return Granularity; }
+  uint64_t alignment() const { return Alignment; }
+  pid_t childPid() const;
+  /// How the child ended, where it has; empty where it lives.
+  std::string endMessage();
+
+  /// A fresh child with this plan's memory, filled from Packs.
+  Error load(ReplayPlan Plan, std::span<const int> Packs);
+  /// Forgets memory and code; the child ends.
+  void unload();
+
+  /// Makes Image the code of Slot, in this child and those after it.
+  Attempt setCode(const std::string &Slot, std::vector<uint8_t> Image,
+                  const std::string &Kernel);
+
+  struct RunRequest {
+    size_t Launch = 0;
+    std::string Slot;
+    bool Flush = false;
+    bool Dry = false;
+    uint64_t DeadlineMs = 0; // of the launch alone
+  };
+  /// Launches once over restored memory.
+  Attempt run(const RunRequest &R);
+  /// Bytes of chunks of a range as the last run left them, one after another.
+  Expected<std::vector<uint8_t>> read(size_t Launch, size_t Range,
+                                      const std::vector<uint64_t> &Chunks);
+
+  /// Where a range of a loaded plan begins.
+  uint64_t rangeAddress(size_t Launch, size_t Range) const {
+    return Plan->Launches[Launch].Ranges[Range].Address;
+  }
+
+private:
+  struct Code {
+    std::vector<uint8_t> Image;
+    std::string Kernel;
+    bool Loaded = false; // in the present child
+  };
+  struct Answer {
+    json::Document Header;
+    std::vector<uint8_t> Blob;
+  };
+  /// Why there is no answer.
+  struct Loss {
+    Outcome Ending = Outcome::Crashed;
+    std::string Message;
+  };
+
+  Error start();
+  Error startWithMemory();
+  Error ensure();
+  Error create(std::span<const int> Packs);
+  Error adopt();
+  Attempt loadCode(const std::string &Slot, Code &C);
+  Attempt loadMissingCode();
+
+  Error send(std::string Json, std::vector<uint8_t> Blob);
+  /// The next frame of the present request.
+  Expected<Answer> receive(int TimeoutMs);
+  Expected<Answer> ask(std::string Json, std::vector<uint8_t> Blob,
+                       int TimeoutMs);
+  /// Ends the child and says what its end means.
+  Loss lose(const Error &Why, Outcome OnTimeout);
+  Attempt lost(const Error &Why, Outcome OnTimeout = Outcome::Crashed);
+  Error sendPacks(std::span<const int> Fds);
+  int patienceMs() const; // for work that grows with the footprint
+  bool childIsGone() const;
+
+  Options Setup;
+  Children &All;
+  std::optional<Child> Runs;
+  std::optional<Channel> Link;
+  bool Fresh = false; // the child has no plan yet
+  uint64_t NextId = 1;
+
+  DeviceIdentity Identity;
+  uint64_t Granularity = 0, Alignment = 0;
+
+  std::optional<ReplayPlan> Plan;
+  std::vector<OwnedFd> Memory; // what new children adopt
+  bool HostPool = false;
+  std::map<std::string, Code> Codes;
+};
+
+} // namespace r3::replay

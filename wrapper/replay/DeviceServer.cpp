@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// One request at a time; each verb is a method in a table.
+#include "wrapper/replay/DeviceServer.h"
+
+#include "wrapper/replay/Message.h"
+#include "wrapper/replay/Runner.h"
+
+#include "runtime/support/Protocol.h"
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <unistd.h>
+
+namespace r3::replay {
+
+namespace {
+
+constexpr int DescriptorWaitMs = 30000;
+constexpr uint64_t MostDescriptors = 65536;
+
+class DeviceServer {
+public:
+  DeviceServer(int ProtocolFd, int DescriptorFd, const DeviceOpener &Open)
+      : Link(ProtocolFd, ProtocolFd), Descriptors(DescriptorFd), Open(Open) {}
+
+  int serve();
+
+private:
+  Expected<Frame> dispatch(const Frame &Request);
+  Expected<Frame> open(const json::Value &Request);
+  Expected<Frame> plan(const Frame &Request);
+  Expected<Frame> create();
+  Expected<Frame> adopt(const json::Value &Request);
+  Expected<Frame> fill(const json::Value &Request);
+  Expected<Frame> code(const json::Value &Request, const Frame &F);
+  Expected<Frame> run(const json::Value &Request, uint64_t Id);
+  Expected<Frame> read(const json::Value &Request);
+
+  Expected<std::vector<OwnedFd>> receiveFds(const json::Value &Request);
+  void note(uint64_t Id, const char *Verb);
+
+  Channel Link;
+  OwnedFd Descriptors;
+  const DeviceOpener &Open;
+  std::unique_ptr<Device> D;
+  ReplayPlan Plan;
+  std::unique_ptr<ReplayMemory> Memory;
+  std::unique_ptr<Runner> Run;
+};
+
+Frame reply(std::string Json, std::vector<uint8_t> Blob = {}) {
+  Frame F;
+  F.Json = std::move(Json);
+  F.Blob = std::move(Blob);
+  return F;
+}
+
+Error notYet(const char *What) {
+  return fail(ErrorCode::Usage, "no %s before this request", What);
+}
+
+int DeviceServer::serve() {
+  for (;;) {
+    auto Request = Link.receive(/*TimeoutMs=*/-1);
+    if (!Request)
+      return Request.error().code() == ErrorCode::NotFound ? 0 : 1;
+    auto Reply = dispatch(*Request);
+    Frame F = Reply ? std::move(*Reply) : reply(errorReply(Reply.error()));
+    F.Id = Request->Id;
+    if (Error E = Link.send(F))
+      return 1;
+  }
+}
+
+Expected<Frame> DeviceServer::dispatch(const Frame &F) {
+  auto Request = json::parse(F.Json, "request");
+  if (!Request)
+    return Request.error();
+  const std::string Verb = json::text(*Request, "verb", "");
+  if (Verb == "open")
+    return open(*Request);
+  if (!D)
+    return notYet("device");
+  if (Verb == "plan")
+    return plan(F);
+  if (!Memory)
+    return notYet("plan");
+  if (Verb == "create")
+    return create();
+  if (Verb == "adopt")
+    return adopt(*Request);
+  if (Verb == "fill")
+    return fill(*Request);
+  if (Verb == "code")
+    return code(*Request, F);
+  if (Verb == "run")
+    return run(*Request, F.Id);
+  if (Verb == "read")
+    return read(*Request);
+  return fail(ErrorCode::Usage, "unknown verb %s", Verb.c_str());
+}
+
+Expected<Frame> DeviceServer::open(const json::Value &Request) {
+  auto Opened = Open(json::text(Request, "backend", ""),
+                     static_cast<int>(json::number(Request, "device", 0)));
+  if (!Opened)
+    return Opened.error();
+  D = std::move(*Opened);
+  return reply(Message("reply")
+                   .raw("identity", identityJson(D->identity()))
+                   .number("granularity", D->granularity())
+                   .number("alignment", D->reserveAlignment())
+                   .json());
+}
+
+Expected<Frame> DeviceServer::plan(const Frame &F) {
+  auto Parsed = ReplayPlan::parse(F.Blob);
+  if (!Parsed)
+    return Parsed.error();
+  Plan = std::move(*Parsed);
+  Memory = std::make_unique<ReplayMemory>(*D);
+  if (Error E = Memory->reserve(Plan)) {
+    std::fprintf(stderr, "%s\n", E.message().c_str());
+    std::fflush(stderr);
+    _exit(ConflictStatus);
+  }
+  Run = std::make_unique<Runner>(*D, Plan, *Memory);
+  if (Error E = Run->open())
+    return E;
+  return reply(Message("reply").json());
+}
+
+Expected<Frame> DeviceServer::create() {
+  auto Fds = Memory->create(Plan);
+  if (!Fds)
+    return Fds.error();
+  std::vector<int> Raw;
+  for (const OwnedFd &Fd : *Fds)
+    Raw.push_back(Fd.get());
+  if (Error E = sendDescriptors(Descriptors.get(), Raw))
+    return E;
+  return reply(Message("reply")
+                   .flag("hostPool", Memory->poolInHost())
+                   .number("descriptors", Raw.size())
+                   .json());
+}
+
+Expected<std::vector<OwnedFd>>
+DeviceServer::receiveFds(const json::Value &Request) {
+  auto Count = json::number(Request, "descriptors");
+  if (!Count)
+    return Count.error();
+  if (*Count > MostDescriptors)
+    return fail(ErrorCode::Damaged, "%llu descriptors announced",
+                static_cast<unsigned long long>(*Count));
+  return receiveDescriptors(Descriptors.get(), *Count, DescriptorWaitMs);
+}
+
+Expected<Frame> DeviceServer::adopt(const json::Value &Request) {
+  auto Fds = receiveFds(Request);
+  if (!Fds)
+    return Fds.error();
+  if (Error E = Memory->adopt(Plan, std::move(*Fds),
+                              json::boolean(Request, "hostPool", false)))
+    return E;
+  return reply(Message("reply").json());
+}
+
+Expected<Frame> DeviceServer::fill(const json::Value &Request) {
+  auto Packs = receiveFds(Request);
+  if (!Packs)
+    return Packs.error();
+  if (Error E = Memory->fill(Plan, *Packs))
+    return E;
+  return reply(Message("reply").json());
+}
+
+Expected<Frame> DeviceServer::code(const json::Value &Request, const Frame &F) {
+  auto Info = Run->setCode(json::text(Request, "slot", ""), F.Blob,
+                           json::text(Request, "kernel", ""));
+  if (Info)
+    return reply(Message("reply")
+                     .outcome(Outcome::Ok, "")
+                     .number("registers", Info->Registers)
+                     .number("shared", Info->StaticShared)
+                     .number("local", Info->LocalBytes)
+                     .json());
+  const DeviceFault Fault = D->fault();
+  const Outcome Ending = Info.error().code() == ErrorCode::NoSpace
+                             ? Outcome::OutOfMemory
+                             : Outcome::LaunchFailed;
+  return reply(Message("reply")
+                   .outcome(Ending, Info.error().message())
+                   .flag("sticky", Fault.Sticky)
+                   .json());
+}
+
+void DeviceServer::note(uint64_t Id, const char *Verb) {
+  Frame F;
+  F.Id = Id;
+  F.Json = Message(Verb).json();
+  if (Link.send(F))
+    _exit(1); // the supervisor is gone, and so is the reason to be here
+}
+
+Expected<Frame> DeviceServer::run(const json::Value &Request, uint64_t Id) {
+  Runner::Request R;
+  R.Launch = json::number(Request, "launch", 0);
+  R.Slot = json::text(Request, "slot", "");
+  R.Flush = json::boolean(Request, "flush", false);
+  R.Dry = json::boolean(Request, "dry", false);
+  RunResult Result = Run->run(
+      R, [&] { note(Id, "launching"); }, [&] { note(Id, "launched"); });
+  ByteWriter Digests;
+  for (const Digest &Each : Result.Digests)
+    Digests.digest(Each);
+  return reply(Message("reply")
+                   .outcome(Result.Ending, Result.Message)
+                   .flag("sticky", Result.Sticky)
+                   .real("ns", Result.Ns)
+                   .times(Result.Ms)
+                   .json(),
+               Digests.take());
+}
+
+Expected<Frame> DeviceServer::read(const json::Value &Request) {
+  const json::Value *Chunks = json::array(Request, "chunks");
+  if (!Chunks)
+    return fail(ErrorCode::Usage, "no chunks to read");
+  std::vector<uint8_t> Blob;
+  for (const json::Value &Chunk : Chunks->GetArray()) {
+    if (!Chunk.IsUint64())
+      return fail(ErrorCode::Usage, "a chunk is not a number");
+    auto Bytes = Run->readChunk(json::number(Request, "launch", 0),
+                                json::number(Request, "range", 0),
+                                Chunk.GetUint64());
+    if (!Bytes)
+      return Bytes.error();
+    Blob.insert(Blob.end(), Bytes->begin(), Bytes->end());
+  }
+  return reply(Message("reply").json(), std::move(Blob));
+}
+
+} // namespace
+
+int serveDevice(int ProtocolFd, int DescriptorFd, const DeviceOpener &Open) {
+  return DeviceServer(ProtocolFd, DescriptorFd, Open).serve();
+}
+
+int deviceMain(int Count, char **Arguments, const DeviceOpener &Open) {
+  if (Count != 3) {
+    std::fprintf(stderr, "r3-device is started by r3-supervisor\n");
+    return 2;
+  }
+  // The supervisor blocks signals that it waits for; that is not ours.
+  sigset_t None;
+  sigemptyset(&None);
+  sigprocmask(SIG_SETMASK, &None, nullptr);
+  // No clean-up of a device that may be broken.
+  _exit(serveDevice(std::atoi(Arguments[1]), std::atoi(Arguments[2]), Open));
+}
+
+Expected<std::unique_ptr<Device>> openInstalledDevice(const std::string &Backend,
+                                                      int Ordinal) {
+  if (Backend == "cuda")
+    return openCudaDevice(Ordinal);
+  if (Backend == "cpu")
+    return openCpuDevice();
+  return fail(ErrorCode::Usage, "there is no device '%s': cuda or cpu",
+              Backend.c_str());
+}
+
+} // namespace r3::replay

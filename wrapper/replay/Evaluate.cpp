@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// One variant: build, run once and compare, then time against the original in
+// A B B A order. Every launch starts from restored memory and a flushed cache,
+// and the result of every launch is compared, timed ones included.
+#include "wrapper/replay/Compare.h"
+#include "wrapper/replay/Session.h"
+
+#include "runtime/support/Variant.h"
+
+#include <algorithm>
+#include <random>
+
+namespace r3::replay {
+
+namespace {
+
+constexpr uint64_t BuildDeadlineMs = 20000;
+constexpr unsigned MostPairs = 10000;
+constexpr unsigned ImplicitRepetitions = 3;
+
+std::string jsonOf(const json::Value &Value) {
+  rapidjson::StringBuffer Buffer;
+  json::Writer W(Buffer);
+  Value.Accept(W);
+  return {Buffer.GetString(), Buffer.GetSize()};
+}
+
+/// Why the worker does not take a variant on; empty where it does.
+std::string refusal(const Variant &V, const std::string &Backend) {
+  if (!V.Patch.empty())
+    return "source patches are not built yet";
+  if (!V.Launch.empty())
+    return "launch maps are not applied yet";
+  if (!V.Specialise.empty())
+    return "specialised scalars are not applied yet";
+  if (!V.Guards.empty())
+    return "guarded variants are not applied yet";
+  if (Backend == "cpu" && V.MaxRegisters)
+    return "a register limit has no meaning on the cpu device";
+  if (Backend == "cpu" && !V.PtxasLevel.empty())
+    return "a ptxas level has no meaning on the cpu device";
+  return {};
+}
+
+} // namespace
+
+struct Session::Evaluation {
+  Build B;
+  trust::Judgement Verdict;
+  std::vector<double> OriginalNs, VariantNs;
+  std::map<std::string, double> Ms;
+
+  std::string json() const {
+    return Message("reply")
+        .outcome(Verdict.Result, Verdict.Message)
+        .text("code", B.Code)
+        .number("registers", B.Registers)
+        .number("shared", B.Shared)
+        .number("spills", B.Spills)
+        .reals("originalNs", OriginalNs)
+        .reals("variantNs", VariantNs)
+        .times(Ms)
+        .json();
+  }
+};
+
+Build Session::buildVariant(const std::string &VariantJson) {
+  if (VariantJson != "{}")
+    return Compiler->build(VariantJson, BuildDeadlineMs);
+  Build B;
+  B.Code = OriginalCode;
+  B.Binary = OriginalBinary;
+  return B;
+}
+
+/// One launch of a slot and its comparison.
+trust::Judgement Session::runSlot(size_t Index, const char *Slot, double &Ns,
+                                  std::map<std::string, double> &Ms) {
+  Attempt A = Device->run(
+      {Index, Slot, /*Flush=*/true, /*Dry=*/false, deadlineMs(Index)});
+  for (const auto &[Step, Value] : A.Ms)
+    Ms[Step] += Value;
+  if (!A.ok())
+    return {A.Ending, A.Message};
+  Ns = A.Ns;
+  trust::VariantCheck Check(*Preparations[Index].Base);
+  auto Compared = compareRun(*Kernel, Index, *Device, A.Digests,
+                             [&](const trust::DifferingChunk &Chunk) {
+                               Check.addChunk(Chunk);
+                               return !Check.decided();
+                             });
+  if (!Compared)
+    return {Outcome::Crashed, Compared.error().message()};
+  if (!Compared->Guards.ok())
+    return Compared->Guards;
+  return Check.verdict(Compared->Complete);
+}
+
+/// The first launch of each side is verified and not counted.
+trust::Judgement Session::timePairs(size_t Index, unsigned Pairs,
+                                    bool VariantFirst, Evaluation &E) {
+  auto Launch = [&](bool Variant, std::vector<double> *Times) {
+    double Ns = 0;
+    trust::Judgement J = runSlot(
+        Index, Variant ? VariantSlot : OriginalSlot, Ns, E.Ms);
+    if (J.ok() && Times)
+      Times->push_back(Ns);
+    // The original passed before: now it is not the variant that is at fault.
+    if (!J.ok() && !Variant)
+      return trust::Judgement{Outcome::NotVerifiable,
+                              "the original, between launches of the variant: " +
+                                  J.Message};
+    return J;
+  };
+  trust::Judgement J = Launch(/*Variant=*/true, nullptr);
+  if (J.ok() && Pairs)
+    J = Launch(/*Variant=*/false, nullptr);
+  for (unsigned Pair = 0; J.ok() && Pair < Pairs; ++Pair) {
+    const bool First = VariantFirst ^ (Pair & 1);
+    for (bool Variant : {First, !First})
+      if (J.ok() && !Cancelled)
+        J = Launch(Variant, Variant ? &E.VariantNs : &E.OriginalNs);
+  }
+  return J;
+}
+
+Session::Reply Session::evaluate(const json::Value &Request) {
+  if (!Kernel)
+    return Error(ErrorCode::Usage, "evaluate before load");
+  const json::Value *Text = json::object(Request, "variant");
+  if (!Text)
+    return Error(ErrorCode::Usage, "evaluate names no variant");
+  auto V = Variant::parse(jsonOf(*Text));
+  if (!V)
+    return V.error().in("variant");
+  const uint64_t Pairs = json::number(Request, "pairs", 0);
+  if (Pairs > MostPairs)
+    return fail(ErrorCode::Usage, "at most %u pairs", MostPairs);
+  std::vector<size_t> Indexes;
+  if (const json::Value *List = json::array(Request, "recordings"))
+    for (const json::Value &Item : List->GetArray()) {
+      if (!Item.IsUint64() || Item.GetUint64() >= Preparations.size())
+        return fail(ErrorCode::Usage, "%zu recordings are loaded",
+                    Preparations.size());
+      Indexes.push_back(Item.GetUint64());
+    }
+  if (Indexes.empty())
+    return Error(ErrorCode::Usage, "evaluate names no recordings");
+  Evaluation E;
+  if (std::string Why = refusal(*V, Device->identity().Backend); !Why.empty()) {
+    E.Verdict = {Outcome::Refused, Why};
+    return E.json();
+  }
+
+  // Build; a binary that the caller knows is not run again.
+  E.B = buildVariant(V->canonicalJson());
+  E.Ms = E.B.Ms;
+  if (E.B.Ending != Outcome::Ok) {
+    E.Verdict = {E.B.Ending, E.B.Message};
+    return E.json();
+  }
+  if (const json::Value *Known = json::array(Request, "known"))
+    for (const json::Value &Code : Known->GetArray())
+      if (Code.IsString() && Code.GetString() == E.B.Code) {
+        E.Verdict = {Outcome::Duplicate, "its binary is known"};
+        return E.json();
+      }
+  Attempt Loaded = Device->setCode(VariantSlot, std::move(E.B.Binary),
+                                   Kernel->first().Name);
+  if (!Loaded.ok()) {
+    E.Verdict = {Loaded.Ending, Loaded.Message};
+    return E.json();
+  }
+  if (!E.B.Registers)
+    E.B.Registers = Loaded.Registers;
+  if (!E.B.Shared)
+    E.B.Shared = Loaded.Shared;
+
+  // Verify and time on each recording.
+  std::mt19937_64 Random(json::number(Request, "seed", 0));
+  for (size_t Index : Indexes) {
+    if (!Preparations[Index].Done)
+      if (Error Failure = replayOriginal(Index, ImplicitRepetitions))
+        return Failure;
+    E.Verdict = Preparations[Index].Verdict;
+    if (E.Verdict.ok())
+      E.Verdict = timePairs(Index, static_cast<unsigned>(Pairs), Random() & 1,
+                            E);
+    if (Cancelled)
+      return Error(ErrorCode::Interrupted, "cancelled");
+    if (!E.Verdict.ok()) {
+      E.Verdict.Message =
+          "recording " + Kernel->recordings()[Index].Id.substr(0, 8) + ": " +
+          E.Verdict.Message;
+      break;
+    }
+  }
+  return E.json();
+}
+
+} // namespace r3::replay

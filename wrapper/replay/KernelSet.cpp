@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Everything read here may come from elsewhere: contents are named by digest
+// and checked.
+#include "wrapper/replay/KernelSet.h"
+
+#include "wrapper/trust/Values.h"
+
+#include "runtime/support/Files.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace r3::replay {
+
+Expected<ChunkSource::Place> PackSource::find(const Digest &Name,
+                                              uint32_t Size) {
+  auto Where = Packs.find(Name);
+  if (!Where)
+    return Where.error();
+  if (Where->Size != Size)
+    return fail(ErrorCode::Damaged, "chunk %s has %u bytes, %u were recorded",
+                Name.hex().c_str(), Where->Size, Size);
+  if (Where->Codec)
+    return unpack(Name);
+  auto File = openPack(Where->File);
+  if (!File)
+    return File.error();
+  return Place{*File, Where->Offset};
+}
+
+Expected<uint32_t> PackSource::openPack(uint32_t Index) {
+  const auto &Paths = Packs.files();
+  if (Index >= Paths.size())
+    return fail(ErrorCode::Damaged, "pack %u of %zu", Index, Paths.size());
+  Opened.resize(Paths.size(), -1);
+  if (Opened[Index] < 0) {
+    OwnedFd Fd(open(Paths[Index].c_str(), O_RDONLY | O_CLOEXEC));
+    if (!Fd)
+      return fail(ErrorCode::NotFound, "%s: %s", Paths[Index].c_str(),
+                  std::strerror(errno));
+    Opened[Index] = static_cast<int64_t>(Files.size());
+    Files.push_back(std::move(Fd));
+  }
+  return static_cast<uint32_t>(Opened[Index]);
+}
+
+Expected<ChunkSource::Place> PackSource::unpack(const Digest &Name) {
+  auto Bytes = Packs.read(Name);
+  if (!Bytes)
+    return Bytes.error();
+  if (UnpackedFile < 0) {
+    auto File = memoryFile("r3-unpacked", 0);
+    if (!File)
+      return File.error();
+    UnpackedFile = static_cast<int64_t>(Files.size());
+    Files.push_back(std::move(*File));
+  }
+  const uint64_t Offset = UnpackedBytes;
+  for (size_t Put = 0; Put < Bytes->size();) {
+    const ssize_t Wrote =
+        pwrite(Files[UnpackedFile].get(), Bytes->data() + Put,
+               Bytes->size() - Put, static_cast<off_t>(Offset + Put));
+    if (Wrote < 0 && errno == EINTR)
+      continue;
+    if (Wrote <= 0)
+      return fail(ErrorCode::NoSpace, "unpacking recorded memory: %s",
+                  std::strerror(errno));
+    Put += static_cast<size_t>(Wrote);
+  }
+  UnpackedBytes += Bytes->size();
+  return Place{static_cast<uint32_t>(UnpackedFile), Offset};
+}
+
+namespace {
+
+struct PointerArgument {
+  uint64_t Value;
+  const ArgumentField *Field;
+};
+
+/// Pointer arguments that lead into an allocation.
+std::vector<PointerArgument> pointersInto(const RecordedAllocation &A,
+                                          const Recording &R,
+                                          const std::vector<ArgumentField> &F) {
+  std::vector<PointerArgument> Result;
+  for (const ArgumentField &Field : F) {
+    if (Field.Type != ValueType::Pointer || Field.Size != 8 ||
+        R.Arguments.size() < 8 || Field.Offset > R.Arguments.size() - 8)
+      continue;
+    uint64_t Value;
+    std::memcpy(&Value, R.Arguments.data() + Field.Offset, 8);
+    if (Value >= A.Address && Value < A.Address + A.Size)
+      Result.push_back({Value, &Field});
+  }
+  return Result;
+}
+
+/// The type of all stores that lead into an allocation through arguments;
+/// Bytes where they disagree or do not keep to its element grid.
+ValueType elementType(const RecordedAllocation &A, const Recording &R,
+                      const UnitKernel &K) {
+  ValueType Type = ValueType::Bytes;
+  bool Found = false;
+  for (const PointerArgument &P : pointersInto(A, R, K.Fields)) {
+    const auto Index = static_cast<uint32_t>(P.Field - K.Fields.data());
+    auto Stored = K.Written.find(Index);
+    if (Stored == K.Written.end())
+      continue;
+    const ValueType T = Stored->second;
+    if ((P.Value - A.Address) % trust::elementSize(T) || (Found && T != Type))
+      return ValueType::Bytes;
+    Type = T;
+    Found = true;
+  }
+  return Type;
+}
+
+std::string bufferName(const RecordedAllocation &A, const Recording &R) {
+  for (const PointerArgument &P : pointersInto(A, R, R.Fields)) {
+    if (P.Value == A.Address)
+      return P.Field->Name;
+    return format("%s-%llu", P.Field->Name.c_str(),
+                  static_cast<unsigned long long>(P.Value - A.Address));
+  }
+  return format("0x%llx", static_cast<unsigned long long>(A.Address));
+}
+
+} // namespace
+
+std::vector<trust::Buffer> nameBuffers(const Recording &R, const Unit *U) {
+  const UnitKernel *K = U ? U->findKernel(R.Name) : nullptr;
+  std::vector<trust::Buffer> Result;
+  for (const RecordedAllocation &A : R.Allocations) {
+    trust::Buffer B{bufferName(A, R), A.Address, A.Size, ValueType::Bytes};
+    if (A.Kind == MemoryKind::Global) {
+      B.Name = A.Global;
+      if (U)
+        for (const UnitGlobal &G : U->Globals)
+          if (G.Name == A.Global) {
+            B.Name = G.Display.empty() ? G.Name : G.Display;
+            B.Type = G.Element;
+          }
+    } else if (K) {
+      B.Type = elementType(A, R, *K);
+    }
+    Result.push_back(std::move(B));
+  }
+  return Result;
+}
+
+Error KernelSet::add(const std::string &Path, const DeviceIdentity &Device) {
+  auto Bytes = readFile(Path);
+  if (!Bytes)
+    return Bytes.error();
+  auto R = Recording::parse(*Bytes, Path);
+  if (!R)
+    return R.error();
+  if (!R->Reason.empty())
+    return fail(ErrorCode::CannotRunHere, "%s is not replayable: %s %s",
+                Path.c_str(), R->Reason.c_str(), R->Detail.c_str());
+  if (R->Device.Backend != Device.Backend)
+    return fail(ErrorCode::Stale,
+                "%s was recorded on the %s device, this worker has the %s "
+                "device", Path.c_str(), R->Device.Backend.c_str(),
+                Device.Backend.c_str());
+  if (!Loaded.empty()) {
+    const Recording &First = Loaded.front().Manifest;
+    if (R->Key != First.Key || R->Name != First.Name)
+      return fail(ErrorCode::Usage,
+                  "recordings of two kernels in one load: %s and %s",
+                  First.Name.c_str(), R->Name.c_str());
+    if (R->Module != First.Module || R->Image != First.Image ||
+        R->Level != First.Level)
+      return fail(ErrorCode::Usage,
+                  "%s was recorded from another build than the recordings "
+                  "before it; load them separately", Path.c_str());
+  }
+  LoadedRecording L;
+  L.Id = Recording::idOf(*Bytes).hex();
+  L.Manifest = std::move(*R);
+  Loaded.push_back(std::move(L));
+  return {};
+}
+
+Expected<KernelSet> KernelSet::read(const Store &S,
+                                    const std::vector<std::string> &Manifests,
+                                    const DeviceIdentity &Device) {
+  if (Manifests.empty())
+    return fail(ErrorCode::Usage, "no recordings to load");
+  KernelSet Set;
+  for (const std::string &Path : Manifests)
+    if (Error E = Set.add(Path, Device))
+      return E;
+  std::optional<Unit> U;
+  if (auto Json = readTextFile(S.unitPath(Set.first().Unit))) {
+    auto Parsed = Unit::parseJson(*Json);
+    if (!Parsed)
+      return Parsed.error().in(S.unitPath(Set.first().Unit));
+    U = std::move(*Parsed);
+  }
+  for (LoadedRecording &L : Set.Loaded)
+    L.Buffers = nameBuffers(L.Manifest, U ? &*U : nullptr);
+  auto Packs = PackSet::open(S.packDirectory());
+  if (!Packs)
+    return Packs.error();
+  Set.Packs = std::move(*Packs);
+  return Set;
+}
+
+namespace {
+
+void expect(LoadedRecording &L, const PlanLaunch &P) {
+  L.Before.clear();
+  L.RangeStart.clear();
+  for (const PlanRange &Range : P.Ranges) {
+    L.RangeStart.push_back(L.Before.size());
+    L.Before.insert(L.Before.end(), Range.Before.begin(), Range.Before.end());
+  }
+  L.After = L.Before;
+  for (size_t I = 0; I < L.Manifest.Allocations.size(); ++I)
+    for (const ChangedChunk &C : L.Manifest.Allocations[I].After)
+      L.After[L.RangeStart[I] + C.Chunk] = C.After;
+}
+
+} // namespace
+
+Expected<ReplayPlan> KernelSet::plan(uint64_t Granularity, uint64_t Alignment) {
+  std::vector<Recording> Manifests;
+  for (const LoadedRecording &L : Loaded)
+    Manifests.push_back(L.Manifest);
+  Source = std::make_unique<PackSource>(*Packs);
+  auto Plan = makePlan(Manifests, Granularity, Alignment, *Source);
+  if (!Plan)
+    return Plan.error();
+  for (size_t I = 0; I < Loaded.size(); ++I)
+    expect(Loaded[I], Plan->Launches[I]);
+  return Plan;
+}
+
+std::vector<int> KernelSet::packFds() const {
+  std::vector<int> Result;
+  if (Source)
+    for (const OwnedFd &Fd : Source->files())
+      Result.push_back(Fd.get());
+  return Result;
+}
+
+Expected<std::vector<uint8_t>> KernelSet::bitcode(const Store &S) const {
+  auto Bytes = readFile(S.modulePath(first().Module));
+  if (Bytes && contentDigest(*Bytes) != first().Module)
+    return fail(ErrorCode::Damaged, "%s: its content is not what its name says",
+                S.modulePath(first().Module).c_str());
+  return Bytes;
+}
+
+Expected<std::vector<uint8_t>> KernelSet::image(const Store &S) const {
+  if (first().Image == Digest())
+    return fail(ErrorCode::NotFound,
+                "the recording names no device code of the program");
+  auto Bytes = readFile(S.imagePath(first().Image));
+  if (Bytes && contentDigest(*Bytes) != first().Image)
+    return fail(ErrorCode::Damaged, "%s: its content is not what its name says",
+                S.imagePath(first().Image).c_str());
+  return Bytes;
+}
+
+} // namespace r3::replay

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The loaded recordings of one kernel, as the supervisor sees them: manifests
+// with expected results, element types of written buffers, and the packs.
+#pragma once
+
+#include "wrapper/replay/Descriptors.h"
+#include "wrapper/replay/Plan.h"
+#include "wrapper/trust/Verdict.h"
+
+#include "runtime/support/Pack.h"
+#include "runtime/support/Recording.h"
+#include "runtime/support/Store.h"
+#include "runtime/support/Unit.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace r3::replay {
+
+/// One recording with what its replay is compared to.
+struct LoadedRecording {
+  Recording Manifest;
+  std::string Id;
+  /// Digests of all chunks of all plan ranges before and after the launch, and
+  /// where each range begins in them.
+  std::vector<Digest> Before, After;
+  std::vector<size_t> RangeStart;
+  /// One a recorded allocation, in order: the first ranges of the plan.
+  std::vector<trust::Buffer> Buffers;
+};
+
+/// Finds chunks in packs; those that are stored compressed are unpacked into
+/// an anonymous file, so that the child reads plain bytes only.
+class PackSource : public ChunkSource {
+public:
+  explicit PackSource(const PackSet &Packs) : Packs(Packs) {}
+  Expected<Place> find(const Digest &Name, uint32_t Size) override;
+  /// Descriptors by Place::File.
+  const std::vector<OwnedFd> &files() const { return Files; }
+
+private:
+  Expected<uint32_t> openPack(uint32_t Index);
+  Expected<Place> unpack(const Digest &Name);
+  const PackSet &Packs;
+  std::vector<OwnedFd> Files;
+  std::vector<int64_t> Opened; // pack -> Files, -1: not yet
+  int64_t UnpackedFile = -1;
+  uint64_t UnpackedBytes = 0;
+};
+
+class KernelSet {
+public:
+  /// Reads manifests, the unit descriptor and the pack indexes. All recordings
+  /// must be of one kernel of one build, replayable, and from this backend.
+  static Expected<KernelSet> read(const Store &S,
+                                  const std::vector<std::string> &Manifests,
+                                  const DeviceIdentity &Device);
+
+  /// The plan for a device, with the pack descriptors that its load needs.
+  Expected<ReplayPlan> plan(uint64_t Granularity, uint64_t Alignment);
+  std::vector<int> packFds() const;
+  /// No more reading of packs by the child: closes packFds.
+  void closePacks() { Source.reset(); }
+
+  const std::vector<LoadedRecording> &recordings() const { return Loaded; }
+  const Recording &first() const { return Loaded.front().Manifest; }
+  /// Recorded bytes of a chunk.
+  Expected<std::vector<uint8_t>> chunk(const Digest &Name) const {
+    return Packs->read(Name);
+  }
+  /// The unoptimised bitcode and the program's own device code; NotFound where
+  /// the store does not have them.
+  Expected<std::vector<uint8_t>> bitcode(const Store &S) const;
+  Expected<std::vector<uint8_t>> image(const Store &S) const;
+
+private:
+  Error add(const std::string &Path, const DeviceIdentity &Device);
+  std::vector<LoadedRecording> Loaded;
+  std::unique_ptr<PackSet> Packs;
+  std::unique_ptr<PackSource> Source;
+};
+
+/// Names and element types of a recording's allocations. Kernel may be null
+/// (types unknown).
+std::vector<trust::Buffer> nameBuffers(const Recording &R, const Unit *U);
+
+} // namespace r3::replay

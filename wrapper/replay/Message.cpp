@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Writing with RapidJSON's writer. Numbers that are not finite cannot be JSON:
+// they become null, which readers see as the default.
+#include "wrapper/replay/Message.h"
+
+#include <cmath>
+
+namespace r3::replay {
+
+/// Length of the UTF-8 sequence that begins at Text, 0 where there is none.
+static size_t sequenceLength(std::string_view Text) {
+  const auto Lead = static_cast<uint8_t>(Text[0]);
+  const size_t Length = Lead < 0x80                   ? 1
+                        : Lead >= 0xC2 && Lead < 0xE0 ? 2
+                        : Lead >= 0xE1 && Lead < 0xED ? 3
+                                                      : 0;
+  if (Length > Text.size())
+    return 0;
+  for (size_t I = 1; I < Length; ++I)
+    if ((static_cast<uint8_t>(Text[I]) & 0xC0) != 0x80)
+      return 0;
+  return Length;
+}
+
+static std::string toUtf8(std::string_view Text) {
+  std::string Result;
+  while (!Text.empty()) {
+    const size_t Length = sequenceLength(Text);
+    Result += Length ? Text.substr(0, Length) : std::string_view("?");
+    Text.remove_prefix(Length ? Length : 1);
+  }
+  return Result;
+}
+
+Message::Message(std::string_view Verb) : Writer(Buffer) {
+  Writer.StartObject();
+  text("verb", Verb);
+}
+
+Message &Message::text(const char *Name, std::string_view Value) {
+  Writer.Key(Name);
+  Writer.String(toUtf8(Value));
+  return *this;
+}
+
+Message &Message::number(const char *Name, uint64_t Value) {
+  Writer.Key(Name);
+  Writer.Uint64(Value);
+  return *this;
+}
+
+Message &Message::real(const char *Name, double Value) {
+  Writer.Key(Name);
+  if (std::isfinite(Value))
+    Writer.Double(Value);
+  else
+    Writer.Null();
+  return *this;
+}
+
+Message &Message::flag(const char *Name, bool Value) {
+  Writer.Key(Name);
+  Writer.Bool(Value);
+  return *this;
+}
+
+Message &Message::reals(const char *Name, const std::vector<double> &Values) {
+  Writer.Key(Name);
+  Writer.StartArray();
+  for (double Value : Values)
+    Writer.Double(std::isfinite(Value) ? Value : 0);
+  Writer.EndArray();
+  return *this;
+}
+
+Message &Message::texts(const char *Name,
+                        const std::vector<std::string> &Values) {
+  Writer.Key(Name);
+  Writer.StartArray();
+  for (const std::string &Value : Values)
+    Writer.String(toUtf8(Value));
+  Writer.EndArray();
+  return *this;
+}
+
+Message &Message::numbers(const char *Name,
+                          const std::vector<uint64_t> &Values) {
+  Writer.Key(Name);
+  Writer.StartArray();
+  for (uint64_t Value : Values)
+    Writer.Uint64(Value);
+  Writer.EndArray();
+  return *this;
+}
+
+Message &Message::raw(const char *Name, std::string_view Json) {
+  Writer.Key(Name);
+  Writer.RawValue(Json.data(), Json.size(), rapidjson::kObjectType);
+  return *this;
+}
+
+Message &Message::raws(const char *Name, const std::vector<std::string> &Json) {
+  Writer.Key(Name);
+  Writer.StartArray();
+  for (const std::string &Each : Json)
+    Writer.RawValue(Each.data(), Each.size(), rapidjson::kObjectType);
+  Writer.EndArray();
+  return *this;
+}
+
+Message &Message::times(const std::map<std::string, double> &Ms) {
+  Writer.Key("ms");
+  Writer.StartObject();
+  for (const auto &[Step, Value] : Ms) {
+    Writer.Key(Step.c_str());
+    Writer.Double(Value);
+  }
+  Writer.EndObject();
+  return *this;
+}
+
+Message &Message::outcome(Outcome Value, std::string_view Text) {
+  return text("outcome", outcomeName(Value)).text("message", Text);
+}
+
+std::string Message::json() {
+  Writer.EndObject();
+  return {Buffer.GetString(), Buffer.GetSize()};
+}
+
+std::string identityJson(const DeviceIdentity &D) {
+  return Message("identity")
+      .text("backend", D.Backend)
+      .text("name", D.Name)
+      .text("arch", D.Arch)
+      .text("key", D.Key)
+      .text("driver", D.Driver)
+      .text("tools", D.Tools)
+      .number("multiprocessors", D.Multiprocessors)
+      .number("l2Bytes", D.L2Bytes)
+      .number("memoryBytes", D.MemoryBytes)
+      .json();
+}
+
+DeviceIdentity readIdentity(const json::Value &Object) {
+  DeviceIdentity D;
+  D.Backend = json::text(Object, "backend", "");
+  D.Name = json::text(Object, "name", "");
+  D.Arch = json::text(Object, "arch", "");
+  D.Key = json::text(Object, "key", "");
+  D.Driver = json::text(Object, "driver", "");
+  D.Tools = json::text(Object, "tools", "");
+  D.Multiprocessors =
+      static_cast<uint32_t>(json::number(Object, "multiprocessors", 0));
+  D.L2Bytes = json::number(Object, "l2Bytes", 0);
+  D.MemoryBytes = json::number(Object, "memoryBytes", 0);
+  return D;
+}
+
+std::string errorReply(const Error &E) {
+  return Message("reply")
+      .text("error", E.message())
+      .number("code", static_cast<uint64_t>(E.code()))
+      .json();
+}
+
+Error replyError(const json::Value &Reply) {
+  const std::string Text = json::text(Reply, "error", "");
+  if (Text.empty())
+    return {};
+  const uint64_t Code = json::number(
+      Reply, "code", static_cast<uint64_t>(ErrorCode::Failed));
+  if (!Code || Code > static_cast<uint64_t>(ErrorCode::Interrupted))
+    return {ErrorCode::Failed, Text};
+  return {static_cast<ErrorCode>(Code), Text};
+}
+
+std::vector<double> readReals(const json::Value &Object, const char *Name) {
+  std::vector<double> Result;
+  if (const json::Value *List = json::array(Object, Name))
+    for (const json::Value &Item : List->GetArray())
+      Result.push_back(Item.IsNumber() ? Item.GetDouble() : 0);
+  return Result;
+}
+
+std::map<std::string, double> readTimes(const json::Value &Reply) {
+  std::map<std::string, double> Result;
+  if (const json::Value *Ms = json::object(Reply, "ms"))
+    for (const auto &Member : Ms->GetObject())
+      if (Member.value.IsNumber())
+        Result[Member.name.GetString()] = Member.value.GetDouble();
+  return Result;
+}
+
+} // namespace r3::replay

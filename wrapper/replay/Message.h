@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// JSON headers of frames, written in one expression:
+//   Message("run").number("launch", 0).flag("flush", true).json()
+#pragma once
+
+#include "runtime/support/Json.h"
+#include "runtime/support/Outcome.h"
+#include "runtime/support/Recording.h"
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace r3::replay {
+
+class Message {
+public:
+  explicit Message(std::string_view Verb);
+
+  /// Bytes that are no UTF-8 (a crashed compiler's last words) become '?'.
+  Message &text(const char *Name, std::string_view Value);
+  Message &number(const char *Name, uint64_t Value);
+  Message &real(const char *Name, double Value);
+  Message &flag(const char *Name, bool Value);
+  Message &reals(const char *Name, const std::vector<double> &Values);
+  Message &texts(const char *Name, const std::vector<std::string> &Values);
+  Message &numbers(const char *Name, const std::vector<uint64_t> &Values);
+  /// A member whose value is JSON already.
+  Message &raw(const char *Name, std::string_view Json);
+  /// An array of values that are JSON already.
+  Message &raws(const char *Name, const std::vector<std::string> &Json);
+  /// "ms": {step: number}.
+  Message &times(const std::map<std::string, double> &Ms);
+  /// "outcome" and "message".
+  Message &outcome(Outcome Value, std::string_view Text);
+
+  std::string json();
+
+private:
+  rapidjson::StringBuffer Buffer;
+  json::Writer Writer;
+};
+
+std::string identityJson(const DeviceIdentity &Identity);
+DeviceIdentity readIdentity(const json::Value &Object);
+
+/// {"verb":"reply","error":...,"code":...}.
+std::string errorReply(const Error &E);
+/// The error in a reply, if it is one.
+Error replyError(const json::Value &Reply);
+
+std::vector<double> readReals(const json::Value &Object, const char *Name);
+std::map<std::string, double> readTimes(const json::Value &Reply);
+
+} // namespace r3::replay

@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The digests at the end of one run say what the next one has to restore, so
+// memory is hashed once a run. Symbolic words are put in for the launch and
+// taken out again before the digests, which are those of the recorded values.
+#include "wrapper/replay/Runner.h"
+
+#include <chrono>
+#include <cstring>
+
+namespace r3::replay {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+/// Not the launch's deadline, which the supervisor keeps, but a bound on
+/// waiting for copies and digests.
+constexpr uint64_t WaitMs = 120000;
+constexpr uint64_t LaunchWaitMs = 24ull * 3600 * 1000;
+
+double msSince(Clock::time_point Start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - Start)
+      .count();
+}
+
+/// Devices hash whole words; other ranges are read through the host.
+bool hashesOnDevice(Address Base, uint64_t Size) {
+  return Base % GuardAlignment == 0 && Size >= GuardAlignment;
+}
+
+uint64_t leavesOf(uint64_t Size) { return (Size + LeafBytes - 1) / LeafBytes; }
+
+uint64_t roundUp(uint64_t Value) { return (Value + 63) / 64 * 64; }
+
+void combine(std::vector<Digest> &Result, const LeafHash *Hashes,
+             uint64_t Leaves) {
+  constexpr uint64_t PerChunk = ChunkBytes / LeafBytes;
+  for (uint64_t At = 0; At < Leaves; At += PerChunk)
+    Result.push_back(
+        combineLeaves({Hashes + At, std::min(PerChunk, Leaves - At)}));
+}
+
+} // namespace
+
+Error Runner::open() {
+  auto S = D.createStream();
+  if (!S)
+    return S.error();
+  Stream = *S;
+  for (EventHandle *Event : {&Begin, &End}) {
+    auto Made = D.createEvent(/*Timing=*/true);
+    if (!Made)
+      return Made.error();
+    *Event = *Made;
+  }
+  return ensureScratch(1 << 20);
+}
+
+Error Runner::ensureScratch(uint64_t Bytes) {
+  if (ScratchBytes >= Bytes)
+    return {};
+  if (Scratch)
+    if (Error E = D.freeHost(Scratch))
+      return E;
+  Scratch = nullptr;
+  ScratchBytes = 0;
+  auto Fresh = D.allocateHost(Bytes);
+  if (!Fresh)
+    return Fresh.error();
+  Scratch = static_cast<uint8_t *>(*Fresh);
+  ScratchBytes = Bytes;
+  return {};
+}
+
+Expected<KernelInfo> Runner::setCode(const std::string &Slot,
+                                     std::span<const uint8_t> Image,
+                                     const std::string &Kernel) {
+  Codes.erase(Slot);
+  LoadedCode Code;
+  auto Module = D.load(Image);
+  if (!Module)
+    return Module.error();
+  Code.Module = std::move(*Module);
+  auto Handle = Code.Module->kernel(Kernel);
+  if (!Handle)
+    return Handle.error();
+  Code.Kernel = *Handle;
+  auto Info = D.info(Code.Kernel);
+  if (!Info)
+    return Info.error();
+  Code.Info = *Info;
+  Codes[Slot] = std::move(Code);
+  return *Info;
+}
+
+std::optional<Address> Runner::baseOf(const PlanRange &P,
+                                      const LoadedCode &Code) {
+  if (P.What != PlanRange::Kind::Global)
+    return P.Address;
+  auto Found = Code.Module->global(P.Global);
+  if (!Found || Found->Size < P.Size)
+    return std::nullopt;
+  return Found->Begin;
+}
+
+Expected<std::vector<Digest>> Runner::digestAll(const PlanLaunch &L,
+                                                const LoadedCode &Code) {
+  struct Piece {
+    const PlanRange *Range;
+    std::optional<Address> Base;
+    uint64_t At; // in the scratch buffer
+  };
+  std::vector<Piece> Pieces;
+  uint64_t Bytes = 0;
+  for (const PlanRange &P : L.Ranges) {
+    auto Base = baseOf(P, Code);
+    Pieces.push_back({&P, Base, Bytes});
+    if (Base)
+      Bytes += roundUp(hashesOnDevice(*Base, P.Size)
+                           ? leavesOf(P.Size) * sizeof(LeafHash)
+                           : P.Size);
+  }
+  if (Error E = ensureScratch(Bytes))
+    return E;
+  for (const Piece &X : Pieces) {
+    if (!X.Base)
+      continue;
+    const uint64_t Size = X.Range->Size;
+    Error E = hashesOnDevice(*X.Base, Size)
+                  ? D.hashLeaves(*X.Base, Size,
+                                 reinterpret_cast<LeafHash *>(Scratch + X.At),
+                                 Stream)
+                  : D.copyToHost(Scratch + X.At, *X.Base, Size, Stream);
+    if (E)
+      return E;
+  }
+  if (Error E = D.synchronize(Stream, WaitMs))
+    return E;
+  std::vector<Digest> Result;
+  for (const Piece &X : Pieces) {
+    const uint64_t Size = X.Range->Size;
+    if (!X.Base) // the code does not have this global, so it cannot change it
+      Result.insert(Result.end(), X.Range->Before.begin(),
+                    X.Range->Before.end());
+    else if (hashesOnDevice(*X.Base, Size))
+      combine(Result, reinterpret_cast<LeafHash *>(Scratch + X.At),
+              leavesOf(Size));
+    else
+      for (uint64_t At = 0; At < Size; At += ChunkBytes)
+        Result.push_back(chunkDigest(std::span<const uint8_t>(
+            Scratch + X.At + At,
+            std::min<uint64_t>(ChunkBytes, Size - At))));
+  }
+  return Result;
+}
+
+/// Queues copies of the chunks of a range that differ; neighbours go in one
+/// copy where the pool has them side by side.
+Error Runner::restoreRange(const PlanRange &P, Address Base,
+                           const Digest *Live) {
+  const uint64_t Chunks = P.chunks();
+  for (uint64_t I = 0; I < Chunks;) {
+    if (Live && Live[I] == P.Before[I]) {
+      ++I;
+      continue;
+    }
+    uint64_t Next = I + 1;
+    while (Next < Chunks && !(Live && Live[Next] == P.Before[Next]) &&
+           (P.What == PlanRange::Kind::Guard ||
+            P.PoolOffset[Next] == P.PoolOffset[Next - 1] + ChunkBytes))
+      ++Next;
+    const uint64_t From = I * ChunkBytes;
+    const uint64_t Size = std::min(Next * ChunkBytes, P.Size) - From;
+    Error E = P.What == PlanRange::Kind::Guard
+                  ? D.fill(Base + From, GuardByte, Size, Stream)
+                  : Memory.copyFromPool(P.PoolOffset[I], Size, Base + From,
+                                        Stream);
+    if (E)
+      return E;
+    I = Next;
+  }
+  return {};
+}
+
+Error Runner::restore(const PlanLaunch &L, const LoadedCode &Code) {
+  if (Error E = Memory.openPool())
+    return E;
+  Error Failure;
+  size_t At = 0;
+  for (const PlanRange &P : L.Ranges) {
+    const bool Global = P.What == PlanRange::Kind::Global;
+    auto Base = baseOf(P, Code);
+    // Each loaded code has its own copy of a global: always restored.
+    if (Base && !Failure)
+      Failure = restoreRange(P, *Base, Global ? nullptr : &Live[At]);
+    At += P.chunks();
+  }
+  if (!Failure)
+    Failure = Memory.finishCopies(Stream);
+  Error Closed = Memory.closePool();
+  return Failure ? Failure : Closed;
+}
+
+Expected<uint64_t> Runner::resolve(const SymbolicWord &S,
+                                   const LoadedCode &Code) {
+  auto Found = Code.Module->global(S.Name);
+  if (!Found)
+    return Found.error().in("a recorded word points to " + S.Name);
+  return Found->Begin + S.Addend;
+}
+
+Expected<uint64_t> Runner::readWord(Address Where) {
+  if (Error E = D.copyToHost(Scratch, Where, 8, Stream))
+    return E;
+  if (Error E = D.synchronize(Stream, WaitMs))
+    return E;
+  uint64_t Value;
+  std::memcpy(&Value, Scratch, 8);
+  return Value;
+}
+
+Error Runner::writeWord(Address Where, uint64_t Value) {
+  std::memcpy(Scratch, &Value, 8);
+  if (Error E = D.copyToDevice(Where, Scratch, 8, Stream))
+    return E;
+  return D.synchronize(Stream, WaitMs);
+}
+
+Error Runner::patch(const PlanLaunch &L, const LoadedCode &Code,
+                    std::vector<uint8_t> &Arguments,
+                    std::vector<Patch> &Patches) {
+  for (const SymbolicWord &S : L.Symbolic) {
+    auto Value = resolve(S, Code);
+    if (!Value)
+      return Value.error();
+    if (S.Allocation == 0xffffffffu) {
+      std::memcpy(Arguments.data() + S.Offset, &*Value, 8);
+      continue;
+    }
+    auto Base = baseOf(L.Ranges[S.Allocation], Code);
+    if (!Base)
+      continue;
+    auto Recorded = readWord(*Base + S.Offset);
+    if (!Recorded)
+      return Recorded.error();
+    if (Error E = writeWord(*Base + S.Offset, *Value))
+      return E;
+    Patches.push_back({*Base + S.Offset, *Recorded, *Value});
+  }
+  return {};
+}
+
+Error Runner::unpatch(const std::vector<Patch> &Patches) {
+  for (const Patch &P : Patches) {
+    auto Now = readWord(P.Where);
+    if (!Now)
+      return Now.error();
+    if (*Now == P.Resolved) // else the kernel wrote something of its own
+      if (Error E = writeWord(P.Where, P.Recorded))
+        return E;
+  }
+  return {};
+}
+
+Expected<double> Runner::launch(const PlanLaunch &L, const LoadedCode &Code,
+                                std::span<const uint8_t> Arguments,
+                                bool Flush) {
+  if (Flush)
+    if (Error E = D.flushCache(Stream))
+      return E;
+  if (Error E = D.record(Begin, Stream))
+    return E;
+  if (Error E = D.launch(Code.Kernel, L.Config, Arguments, Stream))
+    return E;
+  if (Error E = D.record(End, Stream))
+    return E;
+  if (Error E = D.waitFor(End, LaunchWaitMs))
+    return E;
+  auto Ms = D.elapsedMs(Begin, End);
+  if (!Ms)
+    return Ms.error();
+  return *Ms * 1e6;
+}
+
+RunResult Runner::failed(const Error &E, Outcome Default) {
+  RunResult R;
+  LiveLaunch.reset();
+  const DeviceFault Fault = D.fault();
+  R.Ending = Fault.Kind != Outcome::Ok            ? Fault.Kind
+             : E.code() == ErrorCode::NoSpace     ? Outcome::OutOfMemory
+                                                  : Default;
+  R.Message = Fault.Message.empty() ? E.message() : Fault.Message;
+  R.Sticky = Fault.Sticky;
+  return R;
+}
+
+RunResult Runner::run(const Request &R, const std::function<void()> &Ready,
+                      const std::function<void()> &Done) {
+  auto Found = Codes.find(R.Slot);
+  if (Found == Codes.end())
+    return failed(Error(ErrorCode::NotFound, "no code is loaded as " + R.Slot),
+                  Outcome::LaunchFailed);
+  if (R.Launch >= Plan.Launches.size())
+    return failed(fail(ErrorCode::NotFound, "launch %zu of %zu", R.Launch,
+                       Plan.Launches.size()),
+                  Outcome::LaunchFailed);
+  const LoadedCode &Code = Found->second;
+  const PlanLaunch &L = Plan.Launches[R.Launch];
+  RunResult Result;
+  LastSlot = R.Slot;
+
+  // A variant may have lost a global that it does not use; the program's own
+  // code has all that were recorded.
+  if (R.Slot == OriginalSlot)
+    for (const PlanRange &P : L.Ranges)
+      if (!baseOf(P, Code))
+        return failed(Error(ErrorCode::NotFound,
+                            "the original's code has no global " + P.Global),
+                      Outcome::LaunchFailed);
+
+  // Memory as recorded.
+  auto Start = Clock::now();
+  if (LiveLaunch != R.Launch) {
+    auto Now = digestAll(L, Code);
+    if (!Now)
+      return failed(Now.error(), Outcome::Crashed);
+    Live = std::move(*Now);
+    LiveLaunch = R.Launch;
+  }
+  if (Error E = restore(L, Code))
+    return failed(E, Outcome::Crashed);
+  LiveLaunch.reset();
+  Result.Ms["restore"] = msSince(Start);
+
+  // The launch, under the supervisor's deadline.
+  Start = Clock::now();
+  std::vector<Patch> Patches;
+  if (!R.Dry) {
+    std::vector<uint8_t> Arguments = L.Arguments;
+    if (Error E = patch(L, Code, Arguments, Patches))
+      return failed(E, Outcome::LaunchFailed);
+    Ready();
+    auto Ns = launch(L, Code, Arguments, R.Flush);
+    Done();
+    if (!Ns)
+      return failed(Ns.error(), Outcome::LaunchFailed);
+    Result.Ns = *Ns;
+  }
+  Result.Ms["launch"] = msSince(Start);
+
+  // What it left behind.
+  Start = Clock::now();
+  if (Error E = unpatch(Patches))
+    return failed(E, Outcome::Crashed);
+  auto After = digestAll(L, Code);
+  if (!After)
+    return failed(After.error(), Outcome::Crashed);
+  Live = *After;
+  LiveLaunch = R.Launch;
+  Result.Digests = std::move(*After);
+  Result.Ms["digest"] = msSince(Start);
+  return Result;
+}
+
+Expected<std::vector<uint8_t>> Runner::readChunk(size_t Launch, size_t Range,
+                                                 uint64_t Chunk) {
+  auto Code = Codes.find(LastSlot);
+  if (Launch >= Plan.Launches.size() || Code == Codes.end() ||
+      Range >= Plan.Launches[Launch].Ranges.size() ||
+      Chunk >= Plan.Launches[Launch].Ranges[Range].chunks())
+    return fail(ErrorCode::NotFound, "no chunk %llu in range %zu",
+                static_cast<unsigned long long>(Chunk), Range);
+  const PlanRange &P = Plan.Launches[Launch].Ranges[Range];
+  auto Base = baseOf(P, Code->second);
+  if (!Base)
+    return fail(ErrorCode::NotFound, "the code has no global %s",
+                P.Global.c_str());
+  const uint64_t Size = Recording::chunkSize(P.Size, Chunk);
+  if (Error E = D.copyToHost(Scratch, *Base + Chunk * ChunkBytes, Size, Stream))
+    return E;
+  if (Error E = D.synchronize(Stream, WaitMs))
+    return E;
+  return std::vector<uint8_t>(Scratch, Scratch + Size);
+}
+
+} // namespace r3::replay

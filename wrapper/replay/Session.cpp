@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// hello, load, prepare, unload; evaluate is in Evaluate.cpp.
+#include "wrapper/replay/Session.h"
+
+#include "wrapper/replay/Compare.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+namespace r3::replay {
+
+namespace {
+
+constexpr uint64_t BuildDeadlineMs = 30000;
+constexpr uint64_t LeastDeadlineMs = 1000;
+constexpr uint64_t FirstDeadlineMs = 10000; // nothing is known yet
+constexpr uint64_t DeadlineFactor = 20;
+constexpr unsigned MostRepetitions = 1000;
+
+double median(std::vector<double> Values) {
+  if (Values.empty())
+    return 0;
+  std::sort(Values.begin(), Values.end());
+  return Values[Values.size() / 2];
+}
+
+} // namespace
+
+std::string Session::answer(const std::string &Json) {
+  auto Request = json::parse(Json, "request");
+  if (!Request)
+    return errorReply(Request.error());
+  const std::string Verb = json::text(*Request, "verb", "");
+  Reply R = Verb == "hello"      ? hello(*Request)
+            : Verb == "load"     ? load(*Request)
+            : Verb == "prepare"  ? prepare(*Request)
+            : Verb == "evaluate" ? evaluate(*Request)
+            : Verb == "unload"   ? unload()
+                                 : Reply(Error(ErrorCode::Usage,
+                                               "unknown verb " + Verb));
+  return R ? *R : errorReply(R.error());
+}
+
+Session::Reply Session::hello(const json::Value &Request) {
+  if (Device)
+    return Error(ErrorCode::Usage, "hello was said before");
+  auto Opened = Store::open(json::text(Request, "store", ""), /*Create=*/false);
+  if (!Opened)
+    return Opened.error();
+  DeviceLink::Options O;
+  O.Program = Setup.DeviceProgram;
+  O.Backend = json::text(Request, "backend", "");
+  O.Ordinal = static_cast<int>(json::number(Request, "device", 0));
+  Device.emplace(O, All);
+  if (Error E = Device->open()) {
+    const std::string Words = Device->endMessage();
+    Device.reset();
+    return Error(E.code(), Words.empty() ? E.message()
+                                         : E.message() + ": " + Words);
+  }
+  Compiler.emplace(Setup.CompileProgram, All);
+  TheStore.emplace(std::move(*Opened));
+  auto Pipelines = Compiler->pipelines(Device->identity().Backend,
+                                       Device->identity().Arch);
+  if (!Pipelines)
+    return Pipelines.error().in("default pipelines");
+  Message List("pipelines");
+  for (const auto &[Level, Text] : *Pipelines)
+    List.text(Level.c_str(), Text);
+  return Message("reply")
+      .raw("identity", identityJson(Device->identity()))
+      .raw("pipelines", List.json())
+      .number("devicePid", static_cast<uint64_t>(Device->childPid()))
+      .number("compilePid", static_cast<uint64_t>(Compiler->childPid()))
+      .json();
+}
+
+Session::Reply Session::unload() {
+  if (Device)
+    Device->unload();
+  if (Compiler)
+    Compiler->clearJob();
+  Kernel.reset();
+  Preparations.clear();
+  return Message("reply").json();
+}
+
+Session::Reply Session::load(const json::Value &Request) {
+  if (!Device)
+    return Error(ErrorCode::Usage, "load before hello");
+  const json::Value *Names = json::array(Request, "recordings");
+  if (!Names)
+    return Error(ErrorCode::Usage, "load names no recordings");
+  std::vector<std::string> Paths;
+  for (const json::Value &Path : Names->GetArray())
+    Paths.emplace_back(Path.IsString() ? Path.GetString() : "");
+  (void)unload();
+  auto Read = KernelSet::read(*TheStore, Paths, Device->identity());
+  if (!Read)
+    return Read.error();
+  Kernel.emplace(std::move(*Read));
+  Error E = loadMemory();
+  if (!E)
+    E = loadOriginal();
+  for (size_t I = 0; !E && I < Kernel->recordings().size(); ++I)
+    E = checkMemory(I);
+  if (E) {
+    (void)unload();
+    return E;
+  }
+  Preparations.resize(Kernel->recordings().size());
+
+  std::vector<std::string> List;
+  for (const LoadedRecording &L : Kernel->recordings())
+    List.push_back(Message("recording")
+                       .text("id", L.Id)
+                       .number("footprint", L.Manifest.footprint())
+                       .text("class", L.Manifest.Class)
+                       .json());
+  return Message("reply").raws("recordings", List).json();
+}
+
+Error Session::loadMemory() {
+  auto Plan = Kernel->plan(Device->granularity(), Device->alignment());
+  if (!Plan)
+    return Plan.error();
+  const std::vector<int> Packs = Kernel->packFds();
+  Error E = Device->load(std::move(*Plan), Packs);
+  // From here on no process but this one can read recorded contents.
+  Kernel->closePacks();
+  return E;
+}
+
+Error Session::loadOriginal() {
+  const Recording &First = Kernel->first();
+  auto Bitcode = Kernel->bitcode(*TheStore);
+  if (Bitcode)
+    Compiler->setJob({Device->identity().Backend, First.Name, First.Arch,
+                      First.Level, std::move(*Bitcode)});
+  if (Device->identity().Backend == "cuda") {
+    auto Image = Kernel->image(*TheStore);
+    if (!Image)
+      return Image.error().in("the original of " + First.Display);
+    OriginalCode = contentDigest(*Image).hex();
+    OriginalBinary = std::move(*Image);
+  } else {
+    if (!Bitcode)
+      return Bitcode.error().in("the original of " + First.Display);
+    Build B = Compiler->build("{}", BuildDeadlineMs);
+    if (B.Ending != Outcome::Ok)
+      return Error(ErrorCode::CannotRunHere,
+                   "the original cannot be built: " + B.Message);
+    OriginalCode = B.Code;
+    OriginalBinary = std::move(B.Binary);
+  }
+  Attempt A = Device->setCode(OriginalSlot, OriginalBinary, First.Name);
+  if (!A.ok())
+    return Error(ErrorCode::Failed, "the original cannot be loaded: " +
+                                        A.Message);
+  return {};
+}
+
+/// The memory that a launch starts from is what the recorder saw.
+Error Session::checkMemory(size_t Index) {
+  const LoadedRecording &L = Kernel->recordings()[Index];
+  Attempt A = Device->run({Index, OriginalSlot, false, /*Dry=*/true, 0});
+  if (!A.ok())
+    return Error(ErrorCode::Failed, "loading recording " + L.Id.substr(0, 8) +
+                                        ": " + A.Message);
+  const auto Wrong = trust::differing(L.Before, A.Digests);
+  if (Wrong.empty())
+    return {};
+  return fail(ErrorCode::Damaged,
+              "recording %s: %zu of %zu chunks in device memory are not what "
+              "was recorded (packs damaged?)",
+              L.Id.substr(0, 8).c_str(), Wrong.size(), L.Before.size());
+}
+
+uint64_t Session::deadlineMs(size_t Index) const {
+  const Prepared &P = Preparations[Index];
+  const double KnownNs =
+      P.OriginalNs > 0
+          ? P.OriginalNs
+          : double(Kernel->recordings()[Index].Manifest.DurationNs);
+  const auto Scaled = static_cast<uint64_t>(KnownNs * DeadlineFactor / 1e6);
+  return std::max(P.OriginalNs > 0 ? LeastDeadlineMs : FirstDeadlineMs,
+                  std::min<uint64_t>(Scaled, 24ull * 3600 * 1000));
+}
+
+Error Session::replayOriginal(size_t Index, unsigned Repetitions) {
+  const LoadedRecording &L = Kernel->recordings()[Index];
+  Prepared P;
+  P.Base.emplace(L.Buffers);
+  auto Conclude = [&](trust::Judgement J) {
+    P.Verdict = std::move(J);
+    P.Done = true;
+    Preparations[Index] = std::move(P);
+    return Error();
+  };
+  if (auto J = trust::judgeEvidence(L.Manifest); !J.ok())
+    return Conclude(std::move(J));
+  // One launch more than asked for: its time is not counted.
+  for (unsigned I = 0; I <= Repetitions; ++I) {
+    if (Cancelled)
+      return Error(ErrorCode::Interrupted, "cancelled");
+    Attempt A = Device->run(
+        {Index, OriginalSlot, /*Flush=*/true, false, deadlineMs(Index)});
+    for (const auto &[Step, Ms] : A.Ms)
+      P.Ms[Step] += Ms;
+    if (!A.ok())
+      return Conclude({A.Ending, "the original: " + A.Message});
+    if (I)
+      P.Ns.push_back(A.Ns);
+    P.Base->beginReplay();
+    auto Compared =
+        compareRun(*Kernel, Index, *Device, A.Digests,
+                   [&](const trust::DifferingChunk &Chunk) {
+                     P.Base->addChunk(Chunk);
+                     return !P.Base->decided();
+                   });
+    if (!Compared)
+      return Compared.error();
+    P.Base->endReplay();
+    if (!Compared->Guards.ok())
+      return Conclude({Compared->Guards.Result,
+                       "the original: " + Compared->Guards.Message});
+    if (P.Base->decided())
+      break;
+  }
+  P.OriginalNs = median(P.Ns);
+  return Conclude(P.Base->finish());
+}
+
+Session::Reply Session::prepare(const json::Value &Request) {
+  const uint64_t Index = json::number(Request, "recording", 0);
+  if (Index >= Preparations.size())
+    return fail(ErrorCode::Usage, "recording %llu of %zu",
+                static_cast<unsigned long long>(Index), Preparations.size());
+  const uint64_t Repetitions = json::number(Request, "repetitions", 1);
+  if (!Repetitions || Repetitions > MostRepetitions)
+    return fail(ErrorCode::Usage, "repetitions must be 1 to %u",
+                MostRepetitions);
+  if (Error E = replayOriginal(Index, static_cast<unsigned>(Repetitions)))
+    return E;
+  const Prepared &P = Preparations[Index];
+  std::vector<std::string> Buffers;
+  for (size_t I = 0; I < P.Base->buffers().size(); ++I) {
+    const trust::Buffer &B = P.Base->buffers()[I];
+    const trust::Noise &N = P.Base->noise()[I];
+    if (!N.ChangedBytes)
+      continue;
+    Buffers.push_back(Message("buffer")
+                          .text("name", B.Name)
+                          .number("address", B.Address)
+                          .number("size", B.Size)
+                          .number("type", static_cast<uint64_t>(B.Type))
+                          .number("changedBytes", N.ChangedBytes)
+                          .real("maxDifference", N.Spread)
+                          .real("rms", N.Rms)
+                          .json());
+  }
+  return Message("reply")
+      .outcome(P.Verdict.Result, P.Verdict.Message)
+      .flag("bitExact", P.Verdict.ok() && P.Base->bitExact())
+      .raws("buffers", Buffers)
+      .reals("originalNs", P.Ns)
+      .real("programNs",
+            double(Kernel->recordings()[Index].Manifest.DurationNs))
+      .times(P.Ms)
+      .json();
+}
+
+} // namespace r3::replay

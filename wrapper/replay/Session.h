@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What a supervisor does for its client: one method a verb. Owns the two
+// children, the loaded recordings and the verdicts.
+#pragma once
+
+#include "wrapper/replay/CompileLink.h"
+#include "wrapper/replay/DeviceLink.h"
+#include "wrapper/replay/KernelSet.h"
+#include "wrapper/trust/Verdict.h"
+
+#include "runtime/support/Store.h"
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace r3::replay {
+
+struct SessionOptions {
+  std::string DeviceProgram;  // r3-device
+  std::string CompileProgram; // r3-compile
+};
+
+class Session {
+public:
+  Session(SessionOptions O, Children &All, const std::atomic<bool> &Cancelled)
+      : Setup(std::move(O)), All(All), Cancelled(Cancelled) {}
+
+  /// The JSON of the answer to a request.
+  std::string answer(const std::string &Json);
+
+private:
+  using Reply = Expected<std::string>;
+  Reply hello(const json::Value &Request);
+  Reply load(const json::Value &Request);
+  Reply prepare(const json::Value &Request);
+  Reply evaluate(const json::Value &Request);
+  Reply unload();
+
+  /// State of a loaded recording.
+  struct Prepared {
+    bool Done = false;
+    trust::Judgement Verdict;
+    std::optional<trust::Baseline> Base;
+    std::vector<double> Ns;
+    std::map<std::string, double> Ms;
+    double OriginalNs = 0; // median
+  };
+  struct Evaluation; // in Evaluate.cpp
+
+  Error loadMemory();
+  Error loadOriginal();
+  Error checkMemory(size_t Index);
+  /// Replays the original Repetitions times and judges; kept in Preparations.
+  Error replayOriginal(size_t Index, unsigned Repetitions);
+  uint64_t deadlineMs(size_t Index) const;
+
+  // Evaluation.
+  Build buildVariant(const std::string &VariantJson);
+  trust::Judgement runSlot(size_t Index, const char *Slot, double &Ns,
+                           std::map<std::string, double> &Ms);
+  trust::Judgement timePairs(size_t Index, unsigned Pairs, bool VariantFirst,
+                             Evaluation &E);
+
+  SessionOptions Setup;
+  Children &All;
+  const std::atomic<bool> &Cancelled;
+  std::optional<Store> TheStore;
+  std::optional<DeviceLink> Device;
+  std::optional<CompileLink> Compiler;
+  std::optional<KernelSet> Kernel;
+  std::vector<uint8_t> OriginalBinary;
+  std::string OriginalCode; // digest; CUDA: of the program's image
+  std::vector<Prepared> Preparations;
+};
+
+} // namespace r3::replay

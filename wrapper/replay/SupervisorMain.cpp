@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// r3-supervisor: the worker that r3 starts.
+#include "wrapper/replay/Supervisor.h"
+
+#include "runtime/support/Process.h"
+
+int main() {
+  return r3::replay::supervise({r3::installationPath("libexec/r3/r3-device"),
+                                r3::installationPath("libexec/r3/r3-compile")});
+}
