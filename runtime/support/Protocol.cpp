@@ -208,24 +208,38 @@ Error Channel::greet(const std::string &BuildId) {
   return writeBytes(WriteFd, Writer.data());
 }
 
+/// How many characters at the end of Window may begin Magic.
+static size_t matchedAtEnd(std::string_view Window, std::string_view Magic) {
+  size_t Count = std::min(Window.size(), Magic.size());
+  while (!Window.ends_with(Magic.substr(0, Count)))
+    --Count;
+  return Count;
+}
+
 Error Channel::expectGreeting(const std::string &BuildId, int TimeoutMs) {
   using Clock = std::chrono::steady_clock;
   Clock::time_point End = Clock::now() + std::chrono::milliseconds(TimeoutMs);
-  // Byte by byte: what follows the banner belongs to the first frame.
-  std::string Window;
-  for (size_t Skipped = 0; Window != BannerMagic; ++Skipped) {
+  // No byte beyond the banner is taken: that belongs to the first frame.
+  const std::string_view Magic(BannerMagic, 8);
+  size_t Matched = 0;
+  for (size_t Skipped = 0; Matched != Magic.size();) {
     if (Skipped > SkipLimit)
       return fail(ErrorCode::Damaged, "no greeting in the first %zu bytes",
                   SkipLimit);
     auto Left = std::chrono::duration_cast<std::chrono::milliseconds>(
         End - Clock::now());
-    std::vector<uint8_t> Byte;
     int WaitMs = TimeoutMs < 0 ? -1 : int(std::max<int64_t>(0, Left.count()));
-    if (Error E = readBytes(ReadFd, Byte, 1, WaitMs, /*AtStart=*/true))
+    std::vector<uint8_t> Part;
+    size_t Need = Magic.size() - Matched;
+    Error E = readBytes(ReadFd, Part, Need, WaitMs, /*AtStart=*/true);
+    if (E.code() == ErrorCode::Damaged) // ended within a message of the day
+      return Error(ErrorCode::NotFound, "greeting: closed");
+    if (E)
       return E.in("greeting");
-    if (Window.size() == 8)
-      Window.erase(0, 1);
-    Window.push_back(char(Byte[0]));
+    Skipped += Need;
+    std::string Window(Magic.substr(0, Matched));
+    Window.append(Part.begin(), Part.end());
+    Matched = matchedAtEnd(Window, Magic);
   }
   std::vector<uint8_t> Bytes;
   if (Error E = readBytes(ReadFd, Bytes, 4, TimeoutMs, /*AtStart=*/false))

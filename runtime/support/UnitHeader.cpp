@@ -68,10 +68,10 @@ Expected<std::vector<std::string>> parseUnitHeader(const std::string &Text,
   if (!Rest.starts_with(FirstLineStart))
     return fail(ErrorCode::Damaged, "%s: not a profile header of r3",
                 Name.c_str());
-  if (!Rest.starts_with("// r3 profile header, format 1:"))
+  if (!Rest.starts_with(FirstLine))
     return fail(ErrorCode::Damaged, "%s: a format that this r3 does not read",
                 Name.c_str());
-  Rest.remove_prefix(std::min(Rest.find('\n'), Rest.size() - 1) + 1);
+  Rest.remove_prefix(FirstLine.size());
   std::string_view Entries = Rest;
   std::vector<std::string> Folders;
   while (Rest.starts_with(EntryStart)) {
