@@ -142,7 +142,7 @@ DeviceState *Recorder::attachDevice() {
     if (Own) {
       Devices.push_back(
           std::make_unique<DeviceState>(*D, *Own, Options.TimeoutMs));
-      Statistics->setDevice(Devices.back()->Identity.Name);
+      Statistics->setDevice(Devices.back()->Identity.Key);
       Devices.back()->Slabs.prepare(Memory.liveBytes());
       return Devices.back().get();
     }

@@ -7,7 +7,7 @@
 // file   := header  entry[MaxKernels]   (fixed size, zero = unused)
 // header := "R3RUN\0\0\0" u32 version(1) u32 kernels  u32 pid  u32 rank
 //           u64 startedAt(unix ns)  u64 lastUpdate(unix ns)  char program[192]
-//           char device[192]
+//           char device[192] (DeviceIdentity::Key)
 // entry  := char key[40]  char name[216]  u64 launches, sampled, sampledNs,
 //           recorded, bytesRecorded, pauseNs  u32 lastReason  u32 reasonCount
 // A reader takes a copy and bounds every count and string.
