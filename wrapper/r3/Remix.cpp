@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// r3 remix: puts the kernels of the store into a search, shows what it does,
+// and prints what it found. The search itself is in wrapper/remix.
+#include "runtime/support/Json.h"
+#include "wrapper/r3/Catalogue.h"
+#include "wrapper/r3/Command.h"
+#include "wrapper/r3/Interrupt.h"
+#include "wrapper/r3/Text.h"
+#include "wrapper/remix/Search.h"
+
+#include <chrono>
+#include <set>
+
+namespace r3 {
+
+namespace {
+
+/// Recordings of one kernel that a thin search replays for each variant.
+constexpr size_t RecordingsPerKernel = 4;
+
+uint64_t monotonicMs() {
+  using namespace std::chrono;
+  return uint64_t(
+      duration_cast<milliseconds>(steady_clock::now().time_since_epoch())
+          .count());
+}
+
+/// One recording of each class first, then the second of each, and so on.
+std::vector<SearchRecording> chooseRecordings(const CatalogueKernel &K) {
+  std::vector<SearchRecording> Chosen;
+  std::set<std::string> Taken;
+  while (Chosen.size() < RecordingsPerKernel) {
+    std::set<std::string> Classes;
+    size_t Before = Chosen.size();
+    for (const CatalogueRecording &R : K.Recordings) {
+      if (!R.isReplayable() || Chosen.size() == RecordingsPerKernel ||
+          Taken.count(R.Id) || !Classes.insert(R.Manifest.Class).second)
+        continue;
+      Taken.insert(R.Id);
+      Chosen.push_back({R.Path,
+                        {R.Id, R.Manifest.Class, R.Manifest.Device.Backend,
+                         R.Manifest.footprint(), R.Manifest.DurationNs}});
+    }
+    if (Chosen.size() == Before)
+      break;
+  }
+  return Chosen;
+}
+
+std::string countsText(const std::map<Outcome, size_t> &Counts) {
+  std::string Text;
+  for (const auto &[Result, Count] : Counts)
+    Text += (Text.empty() ? "" : "  ") + countText(Count) + " " +
+            std::string(outcomeName(Result));
+  return Text.empty() ? "nothing tried" : Text;
+}
+
+/// Shows the search on stderr.
+class Watcher : public SearchObserver {
+public:
+  Watcher(Context &Given, Progress &Line) : Given(Given), Line(Line) {}
+
+  void started(const Session &S, const DeviceIdentity &Device) override {
+    std::string Spent = S.Resumed
+                            ? ", going on: " + clockText(S.SpentMs) +
+                                  " of the budget spent, " +
+                                  plural(S.Evaluations, "evaluation") + " made"
+                            : "";
+    Given.Err.print("r3: searching on " + Device.Key + ", budget " +
+                    clockText(S.BudgetMs) + Spent + "\n");
+  }
+  void preparing(const SearchKernel &K) override {
+    Line.update(K.About.Name + ": replaying the original", -1);
+  }
+  void evaluated(const KernelProgress &P, const Evaluation &E,
+                 const Session &S, bool Fresh) override {
+    if (!Fresh)
+      return;
+    if (Given.Verbose) {
+      Line.clear();
+      Given.Err.print("  " + E.Note + ": " +
+                      std::string(outcomeName(E.Result)) +
+                      (E.Message.empty() ? "" : " (" + E.Message + ")") + "\n");
+    }
+    std::string Best =
+        P.Best ? gainText(P.Best->Gain.Median, P.Best->Gain.Low,
+                          P.Best->Gain.High)
+               : "-";
+    uint64_t LeftMs = S.BudgetMs - std::min(S.BudgetMs, S.SpentMs);
+    Line.update(P.Kernel->About.Name + "  " + Best + "  " +
+                    countsText(P.Counts) + "  budget " + clockText(LeftMs),
+                P.Variants ? double(P.Tried) / double(P.Variants) : -1);
+  }
+  void warn(const std::string &Message) override {
+    Line.clear();
+    Given.warn(Message);
+  }
+
+private:
+  Context &Given;
+  Progress &Line;
+};
+
+void writeSpread(json::PrettyWriter &W, const RatioSpread &Gain) {
+  W.StartObject();
+  W.Key("median");
+  W.Double(Gain.Median);
+  W.Key("low");
+  W.Double(Gain.Low);
+  W.Key("high");
+  W.Double(Gain.High);
+  W.EndObject();
+}
+
+void writeEvaluation(json::PrettyWriter &W, const Evaluation &E) {
+  W.StartObject();
+  W.Key("variant");
+  W.String(E.Change.id().hex());
+  W.Key("note");
+  W.String(E.Note);
+  W.Key("change");
+  std::string Change = E.Change.canonicalJson();
+  W.RawValue(Change.data(), Change.size(), rapidjson::kObjectType);
+  W.Key("outcome");
+  W.String(std::string(outcomeName(E.Result)));
+  W.Key("message");
+  W.String(E.Message);
+  W.Key("code");
+  W.String(E.Code);
+  W.Key("registers");
+  W.Uint(E.Registers);
+  W.Key("spills");
+  W.Uint(E.Spills);
+  W.Key("gain");
+  writeSpread(W, E.Gain);
+  W.EndObject();
+}
+
+class Remix : public Command {
+public:
+  void declare(Flags &Options) override {
+    Options.texts("KERNEL", Patterns, "",
+                  "kernels by name, part of it or key (default: all)");
+    Options.duration("--budget", Search.BudgetMs,
+                     "time of the whole search, over all runs of this command "
+                     "(default: 20m)");
+    Options.duration("--more", Search.MoreMs, "add time to the budget");
+    Options.count("--max-evals", Search.MaxEvaluations,
+                  "evaluations of the whole search (default: no limit)");
+    Options.count("--seed", Search.Seed, "another order of variants");
+    Options.flag("--json", Json, "print JSON");
+    Options.text("--launcher", Launcher, "COMMAND",
+                 "start workers through COMMAND");
+  }
+
+  Expected<int> run(Context &Given) override {
+    auto From = Given.openStore();
+    if (!From)
+      return From.error();
+    Catalogue All = Catalogue::read(*From);
+    for (const std::string &Message : All.Damaged)
+      Given.warn(Message);
+    auto Chosen = All.select(Given.Backend, Patterns);
+    if (!Chosen)
+      return Chosen.error();
+    for (const CatalogueKernel *K : *Chosen)
+      addKernel(Given, *K);
+    if (Kernels.empty())
+      return fail(ErrorCode::Failed, "nothing can be searched: %s",
+                  (*Chosen)[0]->state().c_str());
+
+    auto Log = Journal::openForWriting(From->journalPath(), "r3 remix");
+    if (!Log)
+      return Log.error();
+    if (!(*Log)->notice().empty())
+      Given.warn((*Log)->notice());
+    auto Summary = searchWith(Given, **Log);
+    if (!Summary)
+      return Summary.error();
+    // From here on the journal is only read.
+
+    if (Json)
+      return printJson(Given, **Log, *Summary);
+    print(Given, *Summary);
+    return status(*Summary);
+  }
+
+private:
+  void addKernel(Context &Given, const CatalogueKernel &K) {
+    SearchKernel S;
+    S.About = {K.Key, K.Display, K.Home};
+    S.Share = K.Share;
+    S.Recordings = chooseRecordings(K);
+    if (S.Recordings.empty()) {
+      Given.Err.print("r3: " + printable(K.Display) + " is left out: " +
+                      K.state() + "\n");
+      return;
+    }
+    for (const CatalogueRecording &R : K.Recordings)
+      if (R.isReplayable())
+        S.Level = R.Manifest.Level;
+    Kernels.push_back(std::move(S));
+  }
+
+  Expected<SearchSummary> searchWith(Context &Given, Journal &Log) {
+    WorkerOptions Options = Given.workerOptions(Launcher);
+    Given.trace({"worker", Options.Backend, Options.StorePath});
+    StopOnSignal Signals;
+    Progress Line(Given.Err, /*Quiet=*/false);
+    Watcher Observer(Given, Line);
+    r3::Search S(Log, workerSource(Options), monotonicMs, Observer,
+                 Signals.flag());
+    return S.run(Kernels, Search);
+  }
+
+  void print(Context &Given, const SearchSummary &Summary) {
+    bool Cpu = Given.Backend == "cpu";
+    Given.Out.print("device " + Summary.Device.Key +
+                    (Cpu ? " (CPU time, not a GPU's)" : "") +
+                    "; gains are unconfirmed\n");
+    Table Lines({"KERNEL", ">GAIN", ">NOISE", "OF", "BY", "TRIED"});
+    for (const KernelProgress &P : Summary.Kernels) {
+      bool Won = P.Best && P.Best->Gain.Low > 1.01;
+      std::string Gain = P.Best ? gainText(P.Best->Gain.Median,
+                                           P.Best->Gain.Low, P.Best->Gain.High)
+                                : "-";
+      std::string Noise =
+          P.Noise.Median > 0
+              ? format("[%.3f, %.3f]", P.Noise.Low, P.Noise.High)
+              : "-";
+      Lines.add({shortened(printable(P.Kernel->About.Name), 48),
+                 Won ? Given.Out.good(Gain) : Gain, Noise,
+                 format("%zu/%zu", P.Tried, P.Variants),
+                 P.Best ? shortened(P.Best->Note, 40) : "",
+                 P.Skipped.empty() ? countsText(P.Counts)
+                                   : "skipped: " + printable(P.Skipped)});
+    }
+    Given.Out.print(Lines.text());
+    if (Summary.WorkersLost)
+      Given.Out.print(plural(Summary.WorkersLost, "worker") + " lost\n");
+    Given.Out.print(nextStep(Given, Summary));
+  }
+
+  std::string nextStep(const Context &Given, const SearchSummary &S) const {
+    std::string Device = Given.Backend == "cpu" ? " --device cpu" : "";
+    std::string Spent = clockText(S.State.SpentMs) + " of " +
+                        clockText(S.State.BudgetMs) + " spent";
+    if (S.Interrupted)
+      return "interrupted, nothing is lost: the same command goes on (" +
+             Spent + ")\n";
+    if (S.State.State == "spent")
+      return "the budget is used up (" + Spent + "): --more 10m" +
+             std::string(S.State.MaxEvaluations ? " or a larger --max-evals"
+                                                : "") +
+             " goes on; next: r3 apply" + Device + " --accept weak\n";
+    if (S.State.State == "complete")
+      return "the whole space was tried (" + Spent +
+             "); --seed N draws another one; next: r3 apply" + Device +
+             " --accept weak\n";
+    return "not all of the space was tried (" + Spent +
+           "): the same command goes on\n";
+  }
+
+  Expected<int> printJson(Context &Given, Journal &Log,
+                          const SearchSummary &Summary) {
+    rapidjson::StringBuffer Buffer;
+    json::PrettyWriter W(Buffer);
+    W.StartObject();
+    W.Key("device");
+    W.String(Summary.Device.Key);
+    W.Key("backend");
+    W.String(Summary.Device.Backend);
+    W.Key("tools");
+    W.String(Summary.Device.Tools);
+    W.Key("timeKind");
+    W.String(Given.timeWord());
+    W.Key("unconfirmed");
+    W.Bool(true);
+    W.Key("state");
+    W.String(Summary.Interrupted ? "interrupted" : Summary.State.State);
+    W.Key("spentMs");
+    W.Uint64(Summary.State.SpentMs);
+    W.Key("budgetMs");
+    W.Uint64(Summary.State.BudgetMs);
+    W.Key("workersLost");
+    W.Uint64(Summary.WorkersLost);
+    W.Key("kernels");
+    W.StartArray();
+    for (const KernelProgress &P : Summary.Kernels)
+      if (Error E = writeKernel(W, Log, P))
+        return E;
+    W.EndArray();
+    W.EndObject();
+    Given.Out.print(std::string(Buffer.GetString()) + "\n");
+    return status(Summary);
+  }
+
+  static Error writeKernel(json::PrettyWriter &W, Journal &Log,
+                           const KernelProgress &P) {
+    auto All = Log.evaluations({P.Kernel->About.Key, "", P.Setting, 0});
+    if (!All)
+      return All.error();
+    W.StartObject();
+    W.Key("key");
+    W.String(P.Kernel->About.Key);
+    W.Key("name");
+    W.String(P.Kernel->About.Name);
+    W.Key("variants");
+    W.Uint64(P.Variants);
+    W.Key("tried");
+    W.Uint64(P.Tried);
+    W.Key("skipped");
+    W.String(P.Skipped);
+    W.Key("noise");
+    writeSpread(W, P.Noise);
+    W.Key("outcomes");
+    W.StartObject();
+    for (const auto &[Result, Count] : P.Counts) {
+      W.Key(std::string(outcomeName(Result)));
+      W.Uint64(Count);
+    }
+    W.EndObject();
+    W.Key("best");
+    if (P.Best)
+      writeEvaluation(W, *P.Best);
+    else
+      W.Null();
+    W.Key("evaluations");
+    W.StartArray();
+    for (const Evaluation &E : *All)
+      writeEvaluation(W, E);
+    W.EndArray();
+    W.EndObject();
+    return Error::success();
+  }
+
+  /// A search that found nothing has still done what it was asked for; one
+  /// that could try nothing has not.
+  static Expected<int> status(const SearchSummary &Summary) {
+    if (Summary.Interrupted)
+      return fail(ErrorCode::Interrupted, "interrupted");
+    for (const KernelProgress &P : Summary.Kernels)
+      if (P.Skipped.empty())
+        return 0;
+    return fail(ErrorCode::Failed, "no kernel could be searched: %s",
+                Summary.Kernels[0].Skipped.c_str());
+  }
+
+  std::vector<std::string> Patterns;
+  SearchOptions Search;
+  bool Json = false;
+  std::string Launcher;
+  std::vector<SearchKernel> Kernels;
+};
+
+} // namespace
+
+std::unique_ptr<Command> makeRemix() { return std::make_unique<Remix>(); }
+
+} // namespace r3

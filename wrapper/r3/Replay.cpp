@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// r3 replay: each recording is replayed as it was recorded, several times, by
+// a worker, and the results are compared with what the program computed: bit
+// for bit, or the spread by buffer. The time in the program stands beside the
+// time in the replay.
+#include "runtime/support/Json.h"
+#include "wrapper/r3/Catalogue.h"
+#include "wrapper/r3/Command.h"
+#include "wrapper/r3/Interrupt.h"
+#include "wrapper/r3/Text.h"
+#include "wrapper/remix/Search.h"
+#include "wrapper/remix/Statistics.h"
+
+namespace r3 {
+
+namespace {
+
+struct Replayed {
+  const CatalogueKernel *Kernel;
+  const CatalogueRecording *Recording;
+  ReplayReport Report;
+};
+
+const char *typeName(ValueType Type) {
+  static const char *const Names[] = {"bytes", "i8",  "i16", "i32", "i64",
+                                      "f16",   "bf16", "f32", "f64", "pointer"};
+  return Names[size_t(Type)];
+}
+
+void writeBuffer(json::PrettyWriter &W, const BufferSpread &B) {
+  W.StartObject();
+  W.Key("name");
+  W.String(B.Name);
+  W.Key("size");
+  W.Uint64(B.Size);
+  W.Key("type");
+  W.String(typeName(B.Type));
+  W.Key("changedBytes");
+  W.Uint64(B.ChangedBytes);
+  W.Key("maxDifference");
+  W.Double(B.MaxDifference);
+  W.Key("rms");
+  W.Double(B.Rms);
+  W.EndObject();
+}
+
+void writeReplayed(json::PrettyWriter &W, const Replayed &R) {
+  W.StartObject();
+  W.Key("key");
+  W.String(R.Kernel->Key);
+  W.Key("name");
+  W.String(R.Kernel->Display);
+  W.Key("recording");
+  W.String(R.Recording->Id);
+  W.Key("outcome");
+  W.String(std::string(outcomeName(R.Report.Result)));
+  W.Key("message");
+  W.String(R.Report.Message);
+  W.Key("bitExact");
+  W.Bool(R.Report.BitExact);
+  W.Key("programNs");
+  W.Double(R.Report.ProgramNs);
+  W.Key("originalNs");
+  W.StartArray();
+  for (double Ns : R.Report.OriginalNs)
+    W.Double(Ns);
+  W.EndArray();
+  W.Key("buffers");
+  W.StartArray();
+  for (const BufferSpread &B : R.Report.Buffers)
+    writeBuffer(W, B);
+  W.EndArray();
+  W.EndObject();
+}
+
+class Replay : public Command {
+public:
+  void declare(Flags &Options) override {
+    Options.texts("KERNEL", Patterns, "",
+                  "kernels by name, part of it or key (default: all)");
+    Options.count("-n,--repetitions", Repetitions,
+                  "replays of each recording (default: 8)");
+    Options.flag("--json", Json, "print JSON");
+    Options.text("--launcher", Launcher, "COMMAND",
+                 "start the worker through COMMAND");
+  }
+
+  Expected<int> run(Context &Given) override {
+    if (!Repetitions || Repetitions > 100000)
+      return fail(ErrorCode::Usage, "-n: 1 to 100000 replays");
+    auto From = Given.openStore();
+    if (!From)
+      return From.error();
+    Catalogue All = Catalogue::read(*From);
+    for (const std::string &Message : All.Damaged)
+      Given.warn(Message);
+    auto Kernels = All.select(Given.Backend, Patterns);
+    if (!Kernels)
+      return Kernels.error();
+    if (Error E = replayAll(Given, *Kernels))
+      return E;
+    if (Json)
+      printJson(Given);
+    else
+      print(Given);
+    return status();
+  }
+
+private:
+  Error replayAll(Context &Given,
+                  const std::vector<const CatalogueKernel *> &Kernels) {
+    size_t Total = 0, Done = 0;
+    for (const CatalogueKernel *K : Kernels)
+      Total += K->replayable();
+    if (!Total)
+      return fail(ErrorCode::Failed, "nothing can be replayed: %s",
+                  Kernels[0]->state().c_str());
+    WorkerOptions Options = Given.workerOptions(Launcher);
+    Given.trace({"worker", Options.Backend, Options.StorePath});
+    Source = workerSource(Options);
+    if (Error E = ensureWorker())
+      return E;
+    StopOnSignal Signals;
+    Progress Line(Given.Err, /*Quiet=*/false);
+    for (const CatalogueKernel *K : Kernels) {
+      if (!K->replayable()) {
+        NotReplayable.push_back(K);
+        continue;
+      }
+      if (Error E = replayKernel(*K, Signals.flag(), Line, Done, Total))
+        return E;
+    }
+    Interrupted = Signals.flag();
+    return Error::success();
+  }
+
+  Error ensureWorker() {
+    if (Worker)
+      return Error::success();
+    auto Started = Source();
+    if (!Started)
+      return Started.error().in("the worker did not start");
+    Worker = std::move(*Started);
+    Device = Worker->identity();
+    return Error::success();
+  }
+
+  Error replayKernel(const CatalogueKernel &K, const std::atomic<bool> &Stop,
+                     Progress &Line, size_t &Done, size_t Total) {
+    // One load for each recording: a crash of one leaves the others alone.
+    for (const CatalogueRecording &R : K.Recordings) {
+      if (!R.isReplayable() || Stop)
+        continue;
+      Line.update("replaying " + K.Display, double(Done) / double(Total));
+      if (Error E = ensureWorker())
+        return E;
+      Made.push_back({&K, &R, replayOne(R)});
+      ++Done;
+    }
+    return Error::success();
+  }
+
+  ReplayReport replayOne(const CatalogueRecording &R) {
+    Error Failure = Worker->load({R.Path});
+    if (!Failure) {
+      auto Report = Worker->prepare(0, unsigned(Repetitions));
+      if (Report)
+        return *Report;
+      Failure = Report.error();
+    }
+    ReplayReport Failed;
+    Failed.Message = Failure.message();
+    Failed.Result = Outcome::Refused;
+    if (isLost(Failure)) {
+      Failed.Result = Outcome::WorkerLost;
+      Worker.reset();
+    }
+    return Failed;
+  }
+
+  static std::string resultText(Context &Given, const ReplayReport &R) {
+    if (R.Result != Outcome::Ok)
+      return Given.Out.bad(std::string(outcomeName(R.Result)));
+    return R.BitExact ? Given.Out.good("bit for bit") : "within its spread";
+  }
+
+  void print(Context &Given) {
+    if (Given.Backend == "cpu")
+      Given.Out.print("device cpu: times are CPU times, not a GPU's\n");
+    std::string Time = Given.Backend == "cpu" ? "CPU TIME" : "TIME";
+    Table Lines({"KERNEL", "RECORDING", "RESULT", ">" + Time + " IN PROGRAM",
+                 ">IN REPLAY", ">QUARTILES"});
+    for (const Replayed &M : Made) {
+      const std::vector<double> &Ns = M.Report.OriginalNs;
+      Lines.add({shortened(printable(M.Kernel->Display), 48),
+                 M.Recording->Id.substr(0, 12), resultText(Given, M.Report),
+                 M.Report.ProgramNs > 0 ? durationText(M.Report.ProgramNs)
+                                        : "-",
+                 Ns.empty() ? "-" : durationText(quantile(Ns, 0.5)),
+                 Ns.empty() ? "-"
+                            : "[" + durationText(quantile(Ns, 0.25)) + ", " +
+                                  durationText(quantile(Ns, 0.75)) + "]"});
+    }
+    Given.Out.print(Lines.text());
+    for (const Replayed &M : Made)
+      printDetails(Given, M);
+    for (const CatalogueKernel *K : NotReplayable)
+      Given.Out.print(printable(K->Display) + ": " + K->state() + "\n");
+    if (Interrupted)
+      Given.warn("interrupted: the recordings that are not listed were not "
+                 "replayed");
+  }
+
+  static void printDetails(Context &Given, const Replayed &M) {
+    std::string Who =
+        printable(M.Kernel->Display) + " " + M.Recording->Id.substr(0, 12);
+    if (!M.Report.Message.empty())
+      Given.Out.print(Who + ": " + printable(M.Report.Message) + "\n");
+    for (const BufferSpread &B : M.Report.Buffers)
+      Given.Out.print(format(
+          "%s: buffer %s: %s of %s differ, %s, largest difference %.3g, rms "
+          "%.3g\n",
+          Who.c_str(), printable(B.Name).c_str(),
+          bytesText(B.ChangedBytes).c_str(), bytesText(B.Size).c_str(),
+          typeName(B.Type), B.MaxDifference, B.Rms));
+    if (M.Report.Result == Outcome::NotVerifiable ||
+        M.Report.Result == Outcome::Wrong)
+      Given.Out.print("next: record it with all of its memory: r3 record "
+                      "--closure all -k '" +
+                      printable(M.Kernel->Display) + "' -- PROGRAM\n");
+  }
+
+  void printJson(Context &Given) {
+    rapidjson::StringBuffer Buffer;
+    json::PrettyWriter W(Buffer);
+    W.StartObject();
+    W.Key("device");
+    W.String(Device.Key);
+    W.Key("backend");
+    W.String(Device.Backend);
+    W.Key("timeKind");
+    W.String(Given.timeWord());
+    W.Key("replays");
+    W.StartArray();
+    for (const Replayed &M : Made)
+      writeReplayed(W, M);
+    W.EndArray();
+    W.Key("notReplayable");
+    W.StartArray();
+    for (const CatalogueKernel *K : NotReplayable) {
+      W.StartObject();
+      W.Key("key");
+      W.String(K->Key);
+      W.Key("name");
+      W.String(K->Display);
+      W.Key("reason");
+      W.String(K->reason());
+      W.EndObject();
+    }
+    W.EndArray();
+    W.EndObject();
+    Given.Out.print(std::string(Buffer.GetString()) + "\n");
+  }
+
+  Expected<int> status() const {
+    size_t Differ = 0, Failed = 0;
+    for (const Replayed &M : Made) {
+      Outcome Result = M.Report.Result;
+      bool Wrong = Result == Outcome::Wrong || Result == Outcome::NotVerifiable;
+      Differ += Wrong;
+      Failed += !Wrong && Result != Outcome::Ok;
+    }
+    if (Differ)
+      return fail(ErrorCode::Wrong, "%s of %zu not reproduced",
+                  plural(Differ, "recording").c_str(), Made.size());
+    if (Failed)
+      return fail(ErrorCode::Failed, "%s of %zu could not be replayed",
+                  plural(Failed, "recording").c_str(), Made.size());
+    if (Interrupted)
+      return fail(ErrorCode::Interrupted, "interrupted");
+    return 0;
+  }
+
+  std::vector<std::string> Patterns;
+  uint64_t Repetitions = 8;
+  bool Json = false;
+  std::string Launcher;
+
+  EvaluatorSource Source;
+  std::unique_ptr<Evaluator> Worker;
+  DeviceIdentity Device;
+  std::vector<Replayed> Made;
+  std::vector<const CatalogueKernel *> NotReplayable;
+  bool Interrupted = false;
+};
+
+} // namespace
+
+std::unique_ptr<Command> makeReplay() { return std::make_unique<Replay>(); }
+
+} // namespace r3
