@@ -8,10 +8,9 @@
 // one ends the process.
 #include "plugin/ir/Pipeline.h"
 
+#include "plugin/ir/Diagnostics.h"
+
 #include "llvm/Analysis/TargetLibraryInfo.h"
-#include "llvm/IR/DiagnosticHandler.h"
-#include "llvm/IR/DiagnosticInfo.h"
-#include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Operator.h"
@@ -143,36 +142,6 @@ static PipelineTuningOptions tuningOptions(OptimizationLevel Level) {
 }
 
 namespace {
-
-/// Keeps the first error that a pass reports, drops all else.
-class CollectErrors : public DiagnosticHandler {
-public:
-  explicit CollectErrors(std::string &First) : First(First) {}
-  bool handleDiagnostics(const DiagnosticInfo &Info) override {
-    if (Info.getSeverity() == DS_Error && First.empty()) {
-      raw_string_ostream Text(First);
-      DiagnosticPrinterRawOStream Printer(Text);
-      Info.print(Printer);
-    }
-    return true;
-  }
-
-private:
-  std::string &First;
-};
-
-class ScopedHandler {
-public:
-  ScopedHandler(LLVMContext &Context, std::string &First)
-      : Context(Context), Old(Context.getDiagnosticHandler()) {
-    Context.setDiagnosticHandler(std::make_unique<CollectErrors>(First));
-  }
-  ~ScopedHandler() { Context.setDiagnosticHandler(std::move(Old)); }
-
-private:
-  LLVMContext &Context;
-  std::unique_ptr<DiagnosticHandler> Old;
-};
 
 /// clang's driver passes this option for device code. It is a global of LLVM,
 /// so device pipelines of one process run one after the other.

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What the host module of a unit carries for R3: the stub that opens the
+// runtime, the unit's table with its constructor, and the unit's section.
+#pragma once
+
+#include "plugin/host/Registrations.h"
+#include "runtime/support/Error.h"
+
+#include "llvm/IR/Module.h"
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace r3::plugin {
+
+/// Links the stub in and returns the image's table. Each image runs its
+/// registration once.
+Expected<llvm::GlobalVariable *> linkStub(llvm::Module &M);
+/// The unit's table and what registers it.
+void emitUnitTable(llvm::Module &M, const Registrations &Found,
+                   const std::string &UnitId);
+/// The section ".r3.unit." + 16 digits, not loaded at run time.
+void emitSection(llvm::Module &M, const std::string &UnitId,
+                 std::span<const uint8_t> Bytes);
+
+} // namespace r3::plugin
