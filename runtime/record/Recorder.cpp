@@ -64,7 +64,7 @@ Recorder::Recorder(RecorderOptions Options, Surroundings Around,
       Program(Program), Out(std::move(Out)), Rank(processRank()),
       Started(Clock::now()), Door(this->Options.TimeoutMs) {}
 
-Recorder::~Recorder() = default;
+Recorder::~Recorder() { Out->close(); }
 
 Expected<std::unique_ptr<Recorder>> Recorder::create(RecorderOptions Options,
                                                      Surroundings Around,

@@ -41,9 +41,9 @@ struct Meeting {
       Failure = std::move(Mine);
     Last = ++Arrived[Stage] == Participants;
     Changed.notify_all();
-    // Only the first meeting has to wait: what follows it depends on all.
-    if (Stage == 0)
-      Changed.wait(Guard, [&] { return Arrived[0] == Participants; });
+    // What follows depends on all, later records too: they may refer to
+    // chunks of this one.
+    Changed.wait(Guard, [&] { return Arrived[Stage] == Participants; });
     return !Failure;
   }
 };
@@ -206,14 +206,13 @@ void Saver::State::meet(Writer &W, Meeting &M) {
   else if (W.Pack)
     // What cannot be rolled back is unreachable in the pack, and harmless.
     (void)W.Pack->rollback();
-  Good = M.arrive(1, Second, Last) && Good;
-  if (!Last)
-    return;
-  if (Good && M.End.Publish)
-    M.Failure = M.End.Publish();
-  if (!M.Failure)
-    return;
-  if (!Broken.exchange(true) && M.End.Failed)
+  bool Lost = !M.arrive(1, Second, Last);
+  if (!Lost && Last && M.Commit && M.End.Publish)
+    if (Error E = M.End.Publish()) {
+      M.Failure = E;
+      Lost = true;
+    }
+  if (Lost && !Broken.exchange(true) && M.End.Failed)
     M.End.Failed(M.Failure);
 }
 

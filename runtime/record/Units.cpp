@@ -139,9 +139,10 @@ Units::FileUnits &Units::unitsOf(const std::string &Path) {
     It->second.Failure = All.error();
     return It->second;
   }
-  for (r3::Unit &U : *All)
-    It->second.ById.emplace(
-        U.Id, std::make_shared<const r3::Unit>(std::move(U)));
+  for (r3::Unit &U : *All) {
+    auto Shared = std::make_shared<const r3::Unit>(std::move(U));
+    It->second.ById.emplace(Shared->Id, Shared);
+  }
   return It->second;
 }
 
