@@ -8,6 +8,10 @@
 
 #include <cstdint>
 
+// Of runtime/record/ImageAbi.h.
+struct R3KernelEntry;
+struct R3GlobalEntry;
+
 namespace r3 {
 
 /// A unit of the program, for the CUDA runtime calls that the CPU device
@@ -21,8 +25,8 @@ struct CpuUnit {
   bool UseWinners;         // honour kernels' "r3-variant" attributes
   uint32_t KernelCount;
   uint32_t GlobalCount;
-  const struct R3KernelEntry *Kernels;
-  const struct R3GlobalEntry *Globals;
+  const R3KernelEntry *Kernels;
+  const R3GlobalEntry *Globals;
 };
 
 } // namespace r3

@@ -299,6 +299,13 @@ void CpuDevice::addUnit(const CpuUnit &Unit) {
   Units.add(Unit);
 }
 
+void CpuDevice::removeUnit(const void *Id) {
+  Units.remove(Id);
+  std::lock_guard Lock(Mutex);
+  if (Units.empty())
+    Sticky = false;
+}
+
 } // namespace r3::cpu
 
 extern "C" {

@@ -132,7 +132,7 @@ public:
   Error synchronizeEvent(EventHandle Event) override;
 
   void addUnit(const CpuUnit &Unit) override;
-  void removeUnit(const void *Id) override { Units.remove(Id); }
+  void removeUnit(const void *Id) override;
   Expected<Kernel *> kernelOf(const void *Stub) override {
     return Units.kernelOf(Stub);
   }
