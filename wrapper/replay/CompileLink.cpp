@@ -9,7 +9,6 @@ namespace r3::replay {
 namespace {
 
 constexpr int StepMs = 60000;
-constexpr uint64_t GraceMs = 10000;
 
 const std::vector<std::string> CompileVariables = {
     "PATH",   "CUDA_PATH",    "LD_LIBRARY_PATH", "TMPDIR",

@@ -40,8 +40,9 @@ struct Build {
 
 class CompileLink {
 public:
-  CompileLink(std::string Program, Children &All)
-      : Program(std::move(Program)), All(All) {}
+  /// GraceMs: how long the worker may take beyond a build's deadline.
+  CompileLink(std::string Program, uint64_t GraceMs, Children &All)
+      : Program(std::move(Program)), GraceMs(GraceMs), All(All) {}
 
   /// Printed default pipelines by level.
   Expected<std::map<std::string, std::string>>
@@ -65,6 +66,7 @@ private:
   std::string lose();
 
   std::string Program;
+  uint64_t GraceMs;
   Children &All;
   std::optional<Child> Runs;
   std::optional<Channel> Link;

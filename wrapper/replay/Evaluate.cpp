@@ -15,7 +15,6 @@ namespace r3::replay {
 
 namespace {
 
-constexpr uint64_t BuildDeadlineMs = 20000;
 constexpr unsigned MostPairs = 10000;
 constexpr unsigned ImplicitRepetitions = 3;
 
@@ -67,7 +66,7 @@ struct Session::Evaluation {
 
 Build Session::buildVariant(const std::string &VariantJson) {
   if (VariantJson != "{}")
-    return Compiler->build(VariantJson, BuildDeadlineMs);
+    return Compiler->build(VariantJson, Setup.BuildDeadlineMs);
   Build B;
   B.Code = OriginalCode;
   B.Binary = OriginalBinary;

@@ -13,7 +13,6 @@ namespace r3::replay {
 
 namespace {
 
-constexpr uint64_t BuildDeadlineMs = 30000;
 constexpr uint64_t LeastDeadlineMs = 1000;
 constexpr uint64_t FirstDeadlineMs = 10000; // nothing is known yet
 constexpr uint64_t DeadlineFactor = 20;
@@ -60,7 +59,7 @@ Session::Reply Session::hello(const json::Value &Request) {
     return Error(E.code(), Words.empty() ? E.message()
                                          : E.message() + ": " + Words);
   }
-  Compiler.emplace(Setup.CompileProgram, All);
+  Compiler.emplace(Setup.CompileProgram, Setup.BuildGraceMs, All);
   TheStore.emplace(std::move(*Opened));
   auto Pipelines = Compiler->pipelines(Device->identity().Backend,
                                        Device->identity().Arch);
@@ -148,7 +147,7 @@ Error Session::loadOriginal() {
   } else {
     if (!Bitcode)
       return Bitcode.error().in("the original of " + First.Display);
-    Build B = Compiler->build("{}", BuildDeadlineMs);
+    Build B = Compiler->build("{}", Setup.BuildDeadlineMs);
     if (B.Ending != Outcome::Ok)
       return Error(ErrorCode::CannotRunHere,
                    "the original cannot be built: " + B.Message);

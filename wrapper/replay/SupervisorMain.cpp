@@ -6,6 +6,8 @@
 #include "runtime/support/Process.h"
 
 int main() {
-  return r3::replay::supervise({r3::installationPath("libexec/r3/r3-device"),
-                                r3::installationPath("libexec/r3/r3-compile")});
+  r3::replay::SessionOptions Options;
+  Options.DeviceProgram = r3::installationPath("libexec/r3/r3-device");
+  Options.CompileProgram = r3::installationPath("libexec/r3/r3-compile");
+  return r3::replay::supervise(Options);
 }

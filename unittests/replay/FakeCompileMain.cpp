@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A compile worker whose binaries are the variants' pipeline texts. Two of them
+// are for itself: "die" and "sleep".
+#include "wrapper/replay/Message.h"
+
+#include "runtime/support/Protocol.h"
+#include "runtime/support/Variant.h"
+
+#include <csignal>
+#include <cstdlib>
+#include <unistd.h>
+
+using namespace r3;
+using namespace r3::replay;
+
+static std::string build(const json::Value &Request, Frame &Reply) {
+  const json::Value *V = json::object(Request, "variant");
+  const std::string Word = V ? json::text(*V, "pipeline", "") : "";
+  if (Word == "die") {
+    ::write(2, "LLVM ERROR: planted\n", 20);
+    ::abort();
+  }
+  if (Word == "sleep")
+    ::pause();
+  Reply.Blob.assign(Word.begin(), Word.end());
+  return Message("reply")
+      .outcome(Outcome::Ok, "")
+      .text("code", contentDigest(Word).hex())
+      .number("registers", 40)
+      .json();
+}
+
+int main(int, char **Arguments) {
+  const int Fd = std::atoi(Arguments[1]);
+  Channel Link(Fd, Fd);
+  for (;;) {
+    auto Request = Link.receive(-1);
+    if (!Request)
+      return 0;
+    auto Parsed = json::parse(Request->Json, "request");
+    const std::string Verb = json::text(*Parsed, "verb", "");
+    Frame Reply;
+    Reply.Id = Request->Id;
+    Reply.Json = Verb == "pipelines"
+                     ? R"({"verb":"reply","pipelines":{"O2":"saxpy"}})"
+                 : Verb == "build" ? build(*Parsed, Reply)
+                                   : Message("reply").json();
+    if (Link.send(Reply))
+      return 1;
+  }
+}
