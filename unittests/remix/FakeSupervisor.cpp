@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A supervisor without a device, for tests of what starts workers: it speaks
+// the protocol and makes everything up from the digest of a variant. It is put
+// in front of the real one as a launcher:
+//   FakeSupervisor [log=FILE] [slow=MS] [OUTCOME=TEXT]... SUPERVISOR
+// A variant whose JSON contains TEXT ends in OUTCOME: "lose" dies without an
+// answer, "hang" gives none, "unsteady" makes prepare fail, anything else is a
+// name of Outcome.def. log= gets the JSON of every variant that was run.
+#include "runtime/support/Json.h"
+#include "runtime/support/Options.h"
+#include "runtime/support/Protocol.h"
+#include "runtime/support/Variant.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <unistd.h>
+
+using namespace r3;
+
+namespace {
+
+const char *const Pipelines =
+    "module-pass,function(sroa<modify-cfg>,loop-mssa(licm<allowspeculation>),"
+    "instcombine<max-iterations=1;no-verify-fixpoint>,gvn<>),globaldce";
+
+class Fake {
+public:
+  explicit Fake(std::map<std::string, std::string> Rules)
+      : Rules(std::move(Rules)), Link(0, 1) {}
+
+  int serve() {
+    if (Link.greet(buildId()) || Link.expectGreeting(buildId(), 10000))
+      return 1;
+    while (true) {
+      auto Request = Link.receive(-1);
+      if (!Request)
+        return 0;
+      auto Json = json::parse(Request->Json, "request");
+      std::string Verb = Json ? json::text(*Json, "verb", "") : "";
+      if (Verb == "bye")
+        return 0;
+      Frame Reply;
+      Reply.Id = Request->Id;
+      Reply.Json = answer(Verb, *Json);
+      if (Link.send(Reply))
+        return 1;
+    }
+  }
+
+private:
+  std::string answer(const std::string &Verb, const json::Value &Request) {
+    if (Verb == "hello") {
+      std::string Backend = json::text(Request, "backend", "");
+      return R"({"verb":"reply","identity":{"backend":")" + Backend +
+             R"(","name":"fake","key":"fake )" + Backend +
+             R"(","tools":"fake 1"},"pipelines":{"O3":")" + Pipelines +
+             R"("}})";
+    }
+    if (Verb == "load")
+      return R"({"verb":"reply","recordings":[]})";
+    if (Verb == "prepare")
+      return prepared();
+    if (Verb == "evaluate")
+      return evaluated(Request);
+    return R"({"verb":"reply","error":"unknown verb )" + Verb + "\"}";
+  }
+
+  std::string prepared() const {
+    if (Rules.count("unsteady"))
+      return R"({"verb":"reply","outcome":"not-verifiable","message":"made up",)"
+             R"("bitExact":false,"buffers":[{"name":"out","address":4096,)"
+             R"("size":1024,"type":7,"changedBytes":12,"maxDifference":0.5,)"
+             R"("rms":2.0}],"originalNs":[1000,1000],"programNs":900})";
+    return R"({"verb":"reply","outcome":"ok","bitExact":true,"buffers":[],)"
+           R"("originalNs":[1000,1010,990],"programNs":900})";
+  }
+
+  std::string evaluated(const json::Value &Request) {
+    const json::Value *Change = json::object(Request, "variant");
+    rapidjson::StringBuffer Buffer;
+    json::Writer W(Buffer);
+    Change->Accept(W);
+    std::string Text = Buffer.GetString();
+    if (Rules.count("slow"))
+      usleep(useconds_t(std::atoi(Rules["slow"].c_str())) * 1000);
+    // A third of all variants share a binary with others.
+    uint64_t Number = contentDigest(Text).Low;
+    std::string Code = contentDigest(
+        Text == "{}" ? "original" : std::to_string(Number % 30)).hex();
+    if (const json::Value *Known = json::array(Request, "known"))
+      for (const json::Value &One : Known->GetArray())
+        if (One.IsString() && Code == One.GetString())
+          return R"({"verb":"reply","outcome":"duplicate","code":")" + Code +
+                 "\"}";
+    if (Rules.count("log"))
+      std::ofstream(Rules["log"], std::ios::app) << Text << "\n";
+    for (const auto &[Result, Part] : Rules) {
+      if (Result == "log" || Result == "slow" || Result == "unsteady" ||
+          Text.find(Part) == std::string::npos)
+        continue;
+      if (Result == "lose")
+        std::_Exit(9);
+      if (Result == "hang")
+        pause();
+      return R"({"verb":"reply","outcome":")" + Result +
+             R"(","message":"made up","code":""})";
+    }
+    return times(Text == "{}" ? 1.0 : 0.9 + double(Number % 30) / 50, Code);
+  }
+
+  static std::string times(double Gain, const std::string &Code) {
+    std::string Original, Changed;
+    for (int I = 0; I < 8; ++I) {
+      Original += (I ? "," : "") + std::to_string(1000 + I % 3);
+      Changed += (I ? "," : "") + std::to_string(1000 / Gain + I % 2);
+    }
+    return R"({"verb":"reply","outcome":"ok","code":")" + Code +
+           R"(","registers":32,"originalNs":[)" + Original +
+           R"(],"variantNs":[)" + Changed + R"(],"ms":{"build":1.5}})";
+  }
+
+  std::map<std::string, std::string> Rules;
+  Channel Link;
+};
+
+} // namespace
+
+int main(int Count, char **Arguments) {
+  std::map<std::string, std::string> Rules;
+  for (int I = 1; I < Count; ++I) {
+    std::string Word = Arguments[I];
+    size_t Equal = Word.find('=');
+    if (Equal != std::string::npos)
+      Rules[Word.substr(0, Equal)] = Word.substr(Equal + 1);
+  }
+  return Fake(std::move(Rules)).serve();
+}

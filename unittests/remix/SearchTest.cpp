@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The search with an evaluator that makes results up and a clock that the test
+// turns: budget, continuation, duplicates and lost workers.
+#include "unittests/support/TestFolder.h"
+#include "wrapper/remix/Search.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+using namespace r3;
+
+namespace {
+
+/// What all workers of a test share.
+struct World {
+  uint64_t NowMs = 0;
+  uint64_t EvaluationMs = 10;
+  std::vector<std::string> Ran; // canonical JSON, every time
+  size_t Started = 0;
+  std::string LoseAt;   // variants whose JSON contains it lose the worker
+  std::string WrongAt;
+  bool Reproduces = true;
+  size_t StopAfter = 0;
+  std::atomic<bool> Stop{false};
+  std::string Key = "fake cpu";
+};
+
+class FakeEvaluator : public Evaluator {
+public:
+  explicit FakeEvaluator(World &W) : W(W) {
+    Identity.Backend = "cpu";
+    Identity.Key = W.Key;
+    Identity.Tools = "fake 1";
+    Pipelines["O3"] = "function(sroa,loop-mssa(licm),gvn),globaldce";
+  }
+  const DeviceIdentity &identity() const override { return Identity; }
+  const std::map<std::string, std::string> &pipelines() const override {
+    return Pipelines;
+  }
+  Error load(const std::vector<std::string> &) override {
+    return Error::success();
+  }
+  Expected<ReplayReport> prepare(size_t, unsigned) override {
+    ReplayReport R;
+    R.Result = W.Reproduces ? Outcome::Ok : Outcome::NotVerifiable;
+    return R;
+  }
+  Expected<EvaluationReport>
+  evaluate(const Variant &Change, const std::vector<size_t> &, unsigned Pairs,
+           uint64_t, const std::vector<std::string> &Known) override {
+    W.NowMs += W.EvaluationMs;
+    std::string Text = Change.canonicalJson();
+    EvaluationReport R;
+    // Four variants share a binary.
+    R.Code = Text == "{}" ? "original"
+                          : std::to_string(Change.id().Low % 10);
+    if (std::count(Known.begin(), Known.end(), R.Code)) {
+      R.Result = Outcome::Duplicate;
+      return R;
+    }
+    W.Ran.push_back(Text);
+    if (W.StopAfter && W.Ran.size() == W.StopAfter)
+      W.Stop = true;
+    if (!W.LoseAt.empty() && Text.find(W.LoseAt) != std::string::npos)
+      return fail(ErrorCode::NotFound, "the worker is gone");
+    if (!W.WrongAt.empty() && Text.find(W.WrongAt) != std::string::npos) {
+      R.Result = Outcome::Wrong;
+      return R;
+    }
+    double Gain = Text == "{}" ? 1 : 0.9 + double(Change.id().Low % 10) / 10;
+    R.OriginalNs.assign(Pairs, 1000);
+    R.VariantNs.assign(Pairs, 1000 / Gain);
+    return R;
+  }
+
+private:
+  World &W;
+  DeviceIdentity Identity;
+  std::map<std::string, std::string> Pipelines;
+};
+
+class SearchTest : public testing::Test {
+protected:
+  Expected<SearchSummary> search(SearchOptions Options = {}) {
+    auto Log = Journal::openForWriting(Folder / "journal.db", "a test");
+    if (!Log)
+      return Log.error();
+    EvaluatorSource Source =
+        [this]() -> Expected<std::unique_ptr<Evaluator>> {
+      ++W.Started;
+      return std::unique_ptr<Evaluator>(new FakeEvaluator(W));
+    };
+    SearchObserver Nobody;
+    Search S(**Log, Source, [this] { return W.NowMs; }, Nobody, W.Stop);
+    return S.run(Kernels, Options);
+  }
+  size_t inJournal() {
+    auto Log = Journal::openForReading(Folder / "journal.db");
+    return Log ? (*Log)->evaluations({})->size() : 0;
+  }
+  size_t distinctRuns() const {
+    return std::set<std::string>(W.Ran.begin(), W.Ran.end()).size();
+  }
+
+  TestFolder Folder;
+  World W;
+  std::vector<SearchKernel> Kernels = {
+      {{"k1", "stencil", "a.cu:main"}, "O3", 1.0,
+       {{"r1.r3rec", {"d1", "c", "cpu", 10, 10}}}}};
+};
+
+TEST_F(SearchTest, TriesTheWholeSpaceOnce) {
+  auto S = search();
+  ASSERT_TRUE(S) << S.error().message();
+  const KernelProgress &P = S->Kernels[0];
+  EXPECT_EQ(P.Tried, P.Variants);
+  EXPECT_EQ(S->State.State, "complete");
+  EXPECT_EQ(inJournal(), P.Variants + 1); // and the original
+  ASSERT_TRUE(P.Best);
+  EXPECT_NEAR(P.Best->Gain.Median, 1.8, 1e-9);
+  size_t Runs = W.Ran.size();
+  auto Again = search();
+  ASSERT_TRUE(Again);
+  EXPECT_EQ(W.Ran.size(), Runs);
+  EXPECT_EQ(Again->State.State, "complete");
+  EXPECT_NEAR(Again->Kernels[0].Best->Gain.Median, 1.8, 1e-9);
+}
+
+TEST_F(SearchTest, RunsEachBinaryOnce) {
+  auto S = search();
+  ASSERT_TRUE(S);
+  EXPECT_LE(W.Ran.size(), 11u); // ten codes and the original
+  EXPECT_EQ(S->Kernels[0].Counts[Outcome::Duplicate],
+            S->Kernels[0].Variants + 1 - W.Ran.size());
+}
+
+TEST_F(SearchTest, GoesOnWhereItStopped) {
+  W.StopAfter = 3;
+  auto First = search();
+  ASSERT_TRUE(First);
+  EXPECT_TRUE(First->Interrupted);
+  EXPECT_EQ(First->State.State, "open");
+  EXPECT_EQ(W.Ran.size(), 3u);
+  W.Stop = false;
+  W.StopAfter = 0;
+  auto Second = search();
+  ASSERT_TRUE(Second);
+  EXPECT_TRUE(Second->State.Resumed);
+  EXPECT_EQ(Second->State.State, "complete");
+  EXPECT_EQ(distinctRuns(), W.Ran.size());
+}
+
+TEST_F(SearchTest, SpendsItsBudgetOverAllRuns) {
+  SearchOptions Options;
+  Options.BudgetMs = 55;
+  auto First = search(Options);
+  ASSERT_TRUE(First);
+  EXPECT_EQ(First->State.State, "spent");
+  EXPECT_EQ(inJournal(), 6u); // the sixth began within the budget
+  auto Second = search(Options);
+  ASSERT_TRUE(Second);
+  EXPECT_EQ(inJournal(), 6u);
+  Options.MoreMs = 25;
+  auto Third = search(Options);
+  ASSERT_TRUE(Third);
+  EXPECT_EQ(Third->State.BudgetMs, 80u);
+  EXPECT_EQ(inJournal(), 8u);
+}
+
+TEST_F(SearchTest, CountsEvaluationsOverAllRuns) {
+  SearchOptions Options;
+  Options.MaxEvaluations = 4;
+  ASSERT_TRUE(search(Options));
+  EXPECT_EQ(inJournal(), 5u); // and the original
+  Options.MaxEvaluations = 6;
+  ASSERT_TRUE(search(Options));
+  EXPECT_EQ(inJournal(), 7u);
+}
+
+TEST_F(SearchTest, ReplacesALostWorker) {
+  W.LoseAt = "licm,licm"; // the edit that repeats it
+  auto S = search();
+  ASSERT_TRUE(S) << S.error().message();
+  size_t Lost = S->Kernels[0].Counts[Outcome::WorkerLost];
+  EXPECT_GT(Lost, 0u);
+  EXPECT_EQ(S->WorkersLost, Lost);
+  EXPECT_EQ(W.Started, 1 + Lost);
+  EXPECT_EQ(S->Kernels[0].Tried, S->Kernels[0].Variants);
+  // The lost ones are not tried again.
+  size_t Runs = W.Ran.size();
+  ASSERT_TRUE(search());
+  EXPECT_EQ(W.Ran.size(), Runs);
+}
+
+TEST_F(SearchTest, GivesUpOnAKernelThatLosesEveryWorker) {
+  W.LoseAt = "{";
+  auto S = search();
+  ASSERT_TRUE(S) << S.error().message();
+  EXPECT_NE(S->Kernels[0].Skipped.find("5 workers lost"), std::string::npos);
+  EXPECT_EQ(S->WorkersLost, 5u);
+}
+
+TEST_F(SearchTest, LeavesOutWhatDoesNotReproduce) {
+  W.Reproduces = false;
+  auto S = search();
+  ASSERT_TRUE(S);
+  EXPECT_NE(S->Kernels[0].Skipped.find("not-verifiable"), std::string::npos);
+  EXPECT_TRUE(W.Ran.empty());
+  EXPECT_EQ(inJournal(), 0u);
+}
+
+TEST_F(SearchTest, NeverTakesAWrongOneForTheBest) {
+  W.WrongAt = "O3";
+  auto S = search();
+  ASSERT_TRUE(S);
+  EXPECT_GT(S->Kernels[0].Counts[Outcome::Wrong], 0u);
+  ASSERT_TRUE(S->Kernels[0].Best);
+  EXPECT_EQ(S->Kernels[0].Best->Change.canonicalJson().find("O3"),
+            std::string::npos);
+}
+
+TEST_F(SearchTest, SharesTheBudgetByShareOfTime) {
+  Kernels.push_back(Kernels[0]);
+  Kernels[0].Share = 0.75;
+  Kernels[1].Share = 0.25;
+  Kernels[1].About.Key = "k2";
+  Kernels[1].Recordings[0].About.Digest = "d2";
+  SearchOptions Options;
+  Options.BudgetMs = 200;
+  auto S = search(Options);
+  ASSERT_TRUE(S);
+  EXPECT_EQ(S->Kernels[0].Tried, 14u); // 150 ms, less the original
+  EXPECT_EQ(S->Kernels[1].Tried, 4u);  // 50 ms
+}
+
+TEST_F(SearchTest, RefusesAnotherDeviceInTheMiddle) {
+  W.LoseAt = "licm,licm";
+  W.StopAfter = 0;
+  auto Log = Journal::openForWriting(Folder / "journal.db", "a test");
+  ASSERT_TRUE(Log);
+  EvaluatorSource Source = [this]() -> Expected<std::unique_ptr<Evaluator>> {
+    W.Key = ++W.Started == 1 ? "one" : "two";
+    return std::unique_ptr<Evaluator>(new FakeEvaluator(W));
+  };
+  SearchObserver Nobody;
+  W.LoseAt = "{";
+  Search S(**Log, Source, [this] { return W.NowMs; }, Nobody, W.Stop);
+  EXPECT_TRUE(failsWith(S.run(Kernels, {}), "the search began on one"));
+}
+
+} // namespace
