@@ -468,7 +468,9 @@ int Recorder::launchTimed(const LaunchRequest &Request, Plan &P,
 /// True: the launch was made, with Result. False: nothing has happened yet.
 bool Recorder::record(const LaunchRequest &Request, Plan &P, DeviceState &S,
                       OriginalLaunch Original, int &Result) {
-  std::unique_lock One(Recording, std::try_to_lock);
+  // Another thread's record is waited for as any call waits for it.
+  std::unique_lock One(Recording,
+                       std::chrono::milliseconds(Options.TimeoutMs));
   if (!One)
     return false;
   if (Out->broken()) {

@@ -181,7 +181,7 @@ private:
   std::atomic<uint64_t> PausedNs{0};
   std::atomic<unsigned> AttachFailures{0};
 
-  std::mutex Recording;                      // one record at a time
+  std::timed_mutex Recording;                // one record at a time
   mutable std::shared_mutex DevicesLock;     // guards Devices
   std::vector<std::unique_ptr<DeviceState>> Devices;
   std::mutex SlotsLock;                      // RunStatsWriter::addKernel
