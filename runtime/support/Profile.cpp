@@ -35,20 +35,42 @@ std::string KernelProfile::folder() const {
 
 //===-- Writing -----------------------------------------------------------===//
 
-/// A basic string of TOML.
+/// Takes one character of UTF-8 from the front; U+FFFD for what is none.
+static uint32_t takeCharacter(std::string_view &Text) {
+  auto Byte = [&](size_t I) { return uint8_t(Text[I]); };
+  static constexpr uint32_t Smallest[] = {0, 0x80, 0x800, 0x10000};
+  size_t More = Byte(0) < 0x80                      ? 0
+                : Byte(0) >= 0xc2 && Byte(0) < 0xe0 ? 1
+                : Byte(0) >= 0xe0 && Byte(0) < 0xf0 ? 2
+                : Byte(0) >= 0xf0 && Byte(0) < 0xf5 ? 3
+                                                    : SIZE_MAX;
+  uint32_t Value = More ? Byte(0) & (0x3fu >> More) : Byte(0);
+  bool Right = More < Text.size();
+  for (size_t I = 1; Right && I <= More; ++I) {
+    Right = (Byte(I) & 0xc0) == 0x80;
+    Value = Value << 6 | (Byte(I) & 0x3fu);
+  }
+  Right = Right && Value >= Smallest[More] && Value <= 0x10ffff &&
+          (Value < 0xd800 || Value > 0xdfff);
+  Text.remove_prefix(Right ? More + 1 : 1);
+  return Right ? Value : 0xfffd;
+}
+
+/// A basic string of TOML, in ASCII.
 static std::string quote(std::string_view Text) {
   std::string Result = "\"";
-  for (char C : Text) {
+  while (!Text.empty()) {
+    uint32_t C = takeCharacter(Text);
     if (C == '"' || C == '\\')
-      (Result += '\\') += C;
+      (Result += '\\') += char(C);
     else if (C == '\n')
       Result += "\\n";
     else if (C == '\t')
       Result += "\\t";
-    else if (uint8_t(C) < 0x20 || C == 0x7f)
-      Result += format("\\u%04x", unsigned(uint8_t(C)));
+    else if (C >= 0x20 && C < 0x7f)
+      Result += char(C);
     else
-      Result += C;
+      Result += C < 0x10000 ? format("\\u%04x", C) : format("\\U%08x", C);
   }
   return Result + "\"";
 }
@@ -302,6 +324,16 @@ static void takeFingerprints(Taker &In, KernelProfile &Into) {
 
 Expected<KernelProfile> KernelProfile::parse(const std::string &Toml,
                                              const std::string &Name) {
+  // toml++ 3.3 runs into undefined behaviour at some characters outside of
+  // strings; what R3 writes is ASCII, and so is what it reads.
+  for (size_t I = 0; I != Toml.size(); ++I)
+    if (uint8_t(Toml[I]) >= 0x80)
+      return fail(
+          ErrorCode::Damaged,
+          "%s: line %u: a character that is not ASCII (in strings: "
+          "\\uXXXX)",
+          Name.c_str(),
+          unsigned(1 + std::count(Toml.begin(), Toml.begin() + long(I), '\n')));
   toml::parse_result Parsed = toml::parse(std::string_view(Toml));
   if (!Parsed)
     return fail(ErrorCode::Damaged, "%s: line %u: %s", Name.c_str(),

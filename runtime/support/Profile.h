@@ -17,7 +17,8 @@
 //   evidence = "weak"  origin = "passes"  variant = "<id>"
 //   versions = "llvm 22.1.8, cuda 13.0, r3 0.1"  code = "<digest>"
 // and, where a variant has them, launch = [{ target, value }], specialise =
-// { name = integer }, guards = ["..."]. Unknown keys are errors. An entry that
+// { name = integer }, guards = ["..."]. The file is ASCII (other characters
+// are \u escapes). Unknown keys are errors. An entry that
 // was changed by hand (its variant is another than the named one) loses its
 // evidence: it is read as "none".
 //

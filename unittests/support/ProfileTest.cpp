@@ -62,6 +62,23 @@ TEST(Profile, RoundTrip) {
   EXPECT_EQ(Parsed->Entries[1].Evidence, "weak");
 }
 
+TEST(Profile, OtherCharactersAreEscaped) {
+  KernelProfile Profile = example();
+  Profile.Home = "src/\xc3\xa9\xef\xbb\xbc\xf0\x9f\x98\x80.cu:\x01";
+  std::string Text = Profile.toml();
+  EXPECT_NE(Text.find("src/\\u00e9\\ufefc\\U0001f600.cu:\\u0001"),
+            std::string::npos)
+      << Text;
+  EXPECT_EQ(KernelProfile::parse(Text, "k")->Home, Profile.Home);
+  // No UTF-8: shown as such, and still a profile.
+  Profile.Home = "\xff\xc3(\xed\xa0\x80\xf4\x90\x80\x80";
+  EXPECT_TRUE(KernelProfile::parse(Profile.toml(), "k"));
+  // Found by a fuzzer: this character outside of a string is undefined
+  // behaviour in toml++ 3.3.
+  EXPECT_TRUE(failsWith(KernelProfile::parse("\n\xef\xbb\xbc", "k.toml"),
+                        "k.toml: line 2: a character that is not ASCII"));
+}
+
 TEST(Profile, ChangedByHandLosesItsEvidence) {
   std::string Text = example().toml();
   size_t At = Text.find("maxnreg = 64");
