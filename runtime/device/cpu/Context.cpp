@@ -26,7 +26,10 @@ static AttributeList shifted(LLVMContext &C, const AttributeList &Old,
   SmallVector<AttributeSet, 8> Parameters(1);
   for (unsigned I = 0; I < Count; ++I)
     Parameters.push_back(Old.getParamAttrs(I));
-  return AttributeList::get(C, Old.getFnAttrs(), Old.getRetAttrs(), Parameters);
+  // The one function attribute that names parameters by number.
+  AttributeSet Function =
+      Old.getFnAttrs().removeAttribute(C, Attribute::AllocSize);
+  return AttributeList::get(C, Function, Old.getRetAttrs(), Parameters);
 }
 
 static FunctionType *withContext(FunctionType *Old) {

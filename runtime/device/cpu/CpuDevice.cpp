@@ -43,12 +43,14 @@ static std::string architecture() {
 #endif
 }
 
-/// The cache that a flush has to replace: the last level.
+/// The cache that a flush has to replace: the last level, of which a virtual
+/// machine is told all but has a small part.
 static uint64_t cacheBytes() {
+  constexpr uint64_t Most = 64ull << 20;
   for (int Name : {_SC_LEVEL3_CACHE_SIZE, _SC_LEVEL2_CACHE_SIZE})
     if (long Size = sysconf(Name); Size > 0)
-      return static_cast<uint64_t>(Size);
-  return 32ull << 20;
+      return std::min(static_cast<uint64_t>(Size), Most);
+  return Most;
 }
 
 CpuDevice::CpuDevice(unsigned Threads) : Processors(Threads), Units(Store) {

@@ -159,6 +159,8 @@ private:
   bool Sticky = false;
   uint64_t NextGrid = 1;
   std::multiset<std::pair<Address, uint64_t>> CodeData;
+  std::mutex FlushMutex;
+  std::vector<uint64_t> FlushBuffer; // twice the cache, once it is needed
 
   Error faultError() const;
   void noteFault(const DeviceFault &New);

@@ -146,21 +146,23 @@ Error CpuDevice::scanPointers(Address Where, uint64_t Size,
 }
 
 Error CpuDevice::flushCache(StreamHandle Stream) {
-  uint64_t Size = 2 * Identity.L2Bytes;
   return onStream(
       Stream,
-      [=, this] {
-        Processors.run(Processors.threads(), [Size](unsigned) {
-          static thread_local std::vector<uint64_t> Other;
-          Other.resize(Size / sizeof(uint64_t));
-          for (size_t I = 0; I < Other.size(); I += 8)
-            Other[I] += I;
-          volatile uint64_t Sum = 0;
-          uint64_t Part = 0;
-          for (size_t I = 0; I < Other.size(); I += 8)
-            Part += Other[I];
-          Sum = Part;
-        });
+      [this] {
+        constexpr size_t Line = 64 / sizeof(uint64_t);
+        std::lock_guard Lock(FlushMutex);
+        FlushBuffer.resize(2 * Identity.L2Bytes / sizeof(uint64_t));
+        uint64_t *Other = FlushBuffer.data();
+        size_t Count = FlushBuffer.size();
+        for (bool Write : {true, false})
+          Processors.each(pieces(Count * 8), [=](uint64_t Piece) {
+            uint64_t Sum = 0;
+            size_t End = std::min<size_t>((Piece + 1) * PieceBytes / 8, Count);
+            for (size_t I = Piece * PieceBytes / 8; I < End; I += Line)
+              Sum += Write ? ++Other[I] : Other[I];
+            // Reading must not be optimised away.
+            asm volatile("" : : "r"(Sum) : "memory");
+          });
       },
       /*Inline=*/false);
 }

@@ -53,7 +53,7 @@ extern "C" __global__ void integers(const int *A, const int *B, int N,
   O[2] = __brev(X);
   O[3] = __ffs(X);
   O[4] = __byte_perm(X, Y, 0x7250);
-  O[5] = __byte_perm(X, Y, 0x9a3c);
+  O[5] = __nvvm_prmt(X, Y, 0x9a3c); // with signs
   O[6] = __mulhi(X, Y);
   O[7] = __umulhi(X, Y);
   O[8] = __sad(X, Y, 3);
@@ -99,7 +99,7 @@ extern "C" __global__ void rounding(const double *A, const double *B, int N,
   O[14] = __double2float_rz(X);
   O[15] = __double2float_ru(X);
   O[16] = __ll2float_rd((long long)(X * 1e9));
-  O[17] = __ull2double_rz((unsigned long long)(fabs(X) * 1e18));
+  O[17] = __ull2double_rz((unsigned long long)(fabs(X) * 1e14));
   O[18] = __frsqrt_rn(fabsf(F));
   O[19] = __fdividef(F, G);
   O[20] = __saturatef(F);

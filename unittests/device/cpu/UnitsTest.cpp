@@ -17,7 +17,7 @@
 
 namespace r3::cpu {
 
-class UnitTest : public CpuTest {
+class ProgramTest : public CpuTest {
 protected:
   // Stand for the program's stubs and shadow variables.
   char AddStub, ReadStub, FieldsStub, RefusedStub, FailsStub, MissingStub;
@@ -74,7 +74,7 @@ protected:
   }
 };
 
-TEST_F(UnitTest, SharesGlobalsAmongKernels) {
+TEST_F(ProgramTest, SharesGlobalsAmongKernels) {
   add();
   Buffer<int> Out(4);
   EXPECT_EQ(launch(&AddStub, arguments(5)), "");
@@ -102,7 +102,7 @@ TEST_F(UnitTest, SharesGlobalsAmongKernels) {
   EXPECT_EQ(Found->Size, 4u);
 }
 
-TEST_F(UnitTest, AnswersForUnknownNames) {
+TEST_F(ProgramTest, AnswersForUnknownNames) {
   add();
   EXPECT_EQ(launch(&OtherShadow, arguments(1)), "no kernel");
   EXPECT_NE(launch(&MissingStub, arguments(1)).find("no kernel missing"),
@@ -111,7 +111,7 @@ TEST_F(UnitTest, AnswersForUnknownNames) {
   EXPECT_FALSE(bool(Device.globalOf(&ReadStub, "nothing")));
 }
 
-TEST_F(UnitTest, DescribesParametersWithoutCompiling) {
+TEST_F(ProgramTest, DescribesParametersWithoutCompiling) {
   add();
   auto Found = Device.kernelOf(&FieldsStub);
   ASSERT_TRUE(Found && *Found);
@@ -124,7 +124,7 @@ TEST_F(UnitTest, DescribesParametersWithoutCompiling) {
   EXPECT_EQ(Out[0], 7);
 }
 
-TEST_F(UnitTest, RefusesAtTheLaunchWhatItCannotRun) {
+TEST_F(ProgramTest, RefusesAtTheLaunchWhatItCannotRun) {
   add();
   Buffer<int> Out(1);
   std::string Message = launch(&RefusedStub, arguments(Out.data()));
@@ -137,7 +137,7 @@ TEST_F(UnitTest, RefusesAtTheLaunchWhatItCannotRun) {
   EXPECT_EQ(launch(&AddStub, arguments(1)), ""); // others still run
 }
 
-TEST_F(UnitTest, KeepsFaultsOfPrograms) {
+TEST_F(ProgramTest, KeepsFaultsOfPrograms) {
   add();
   EXPECT_NE(launch(&FailsStub, arguments()).find("trap"), std::string::npos);
   DeviceFault Fault = Device.fault();
@@ -148,7 +148,7 @@ TEST_F(UnitTest, KeepsFaultsOfPrograms) {
   EXPECT_EQ(launch(&AddStub, arguments(1)), "");
 }
 
-TEST_F(UnitTest, UsesWinnersUnlessDisabled) {
+TEST_F(ProgramTest, UsesWinnersUnlessDisabled) {
   // A pipeline that does not parse shows whether it is used.
   annotate("addToTotal", R"({"pipeline":"no-such-pass"})");
   add();
@@ -166,12 +166,12 @@ TEST_F(UnitTest, UsesWinnersUnlessDisabled) {
   Device.removeUnit(this);
   Unit.UseWinners = true;
   annotate("addToTotal",
-           R"({"pipeline":"function(sroa,gvn)","level":"O3"})");
+           R"x({"pipeline":"function(sroa,gvn)","level":"O3"})x");
   add();
   EXPECT_EQ(launch(&AddStub, arguments(1)), "");
 }
 
-TEST_F(UnitTest, ReportsDamagedCode) {
+TEST_F(ProgramTest, ReportsDamagedCode) {
   Bitcode.resize(Bitcode.size() / 2);
   add();
   EXPECT_EQ(launch(&AddStub, arguments(1)).rfind("Unit.cu: device code:", 0),

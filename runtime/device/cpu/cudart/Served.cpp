@@ -4,7 +4,6 @@
 #include "runtime/device/cpu/cudart/Served.h"
 
 #include <cstring>
-#include <type_traits>
 
 namespace r3::cudart {
 
@@ -16,63 +15,45 @@ State &State::get() {
 
 namespace {
 
-template <auto Function, bool Always, typename Type> struct Entry;
+enum class How { Checked, Always, Plain };
 
-template <auto Function, bool Always, typename Result, typename... Arguments>
-struct Entry<Function, Always, Result(Arguments...)> {
+template <auto Function, How H, typename Type> struct Entry;
+
+template <auto Function, How H, typename Result, typename... Arguments>
+struct Entry<Function, H, Result(Arguments...)> {
   static Result CUDARTAPI call(Arguments... Values) {
-    if constexpr (std::is_same_v<Result, cudaError_t> && !Always) {
-      // CUDA reports what earlier launches did from any later call.
+    // CUDA reports what earlier launches did from any later call.
+    if constexpr (H == How::Checked)
       if (cudaError_t Fault = faultCode())
         return note(Fault);
-      return note(Function(Values...));
-    } else {
+    if constexpr (H == How::Plain)
       return Function(Values...);
-    }
+    else
+      return note(Function(Values...));
   }
 };
+
+template <auto Function, How H, typename Type> const void *entry() {
+  return reinterpret_cast<const void *>(&Entry<Function, H, Type>::call);
+}
 
 struct Row {
   const char *Name;
   const void *Function;
 };
 
-template <auto Function, bool Always, typename Type> const void *entry() {
-  return reinterpret_cast<const void *>(&Entry<Function, Always, Type>::call);
-}
-
-/// Works after a fault, but its errors are kept as anybody's.
-template <auto Function, typename Type> struct Noting;
-template <auto Function, typename... Arguments>
-struct Noting<Function, cudaError_t(Arguments...)> {
-  static cudaError_t call(Arguments... Values) {
-    return note(Function(Values...));
-  }
-};
-
-template <auto Function, typename Type> const void *always() {
-  // The last error itself must not become a new one.
-  constexpr bool IsQuestion = std::is_same_v<Type, cudaError_t()> &&
-                              (Function == &servedGetLastError ||
-                               Function == &servedPeekAtLastError);
-  if constexpr (IsQuestion || !std::is_same_v<std::invoke_result_t<
-                                  decltype(&servedGetLastError)>,
-                              cudaError_t>)
-    return entry<Function, true, Type>();
-  else
-    return entry<Function, true, Type>();
-}
-
 } // namespace
 
 static const Row Rows[] = {
 #define R3_SERVED(Name)                                                        \
-  {"cuda" #Name, entry<&served##Name, false, decltype(::cuda##Name)>()},
+  {"cuda" #Name, entry<&served##Name, How::Checked, decltype(::cuda##Name)>()},
 #define R3_SERVED_ALWAYS(Name)                                                 \
-  {"cuda" #Name, entry<&served##Name, true, decltype(::cuda##Name)>()},
+  {"cuda" #Name, entry<&served##Name, How::Always, decltype(::cuda##Name)>()},
+#define R3_SERVED_PLAIN(Name)                                                  \
+  {"cuda" #Name, entry<&served##Name, How::Plain, decltype(::cuda##Name)>()},
 #define R3_SERVED_OWN(Name, Suffix)                                            \
   {"cuda" #Name "_" #Suffix,                                                   \
-   entry<&served##Name##_##Suffix, false, decltype(::cuda##Name)>()},
+   entry<&served##Name##_##Suffix, How::Checked, decltype(::cuda##Name)>()},
 #include "runtime/device/cpu/cudart/Served.def"
 };
 

@@ -22,7 +22,8 @@ namespace r3::cudart {
 
 // One declaration a row, with the type of CUDA's function.
 #define R3_SERVED(Name) decltype(::cuda##Name) served##Name;
-#define R3_SERVED_OWN(Name, Suffix) decltype(::cuda##Name) served##Name##_##Suffix;
+#define R3_SERVED_OWN(Name, Suffix)                                            \
+  decltype(::cuda##Name) served##Name##_##Suffix;
 #include "runtime/device/cpu/cudart/Served.def"
 
 //===-- Errors ------------------------------------------------------------===//
@@ -90,7 +91,9 @@ enum MemoryTag : uint32_t { TagDevice, TagManaged, TagPool };
 inline Address addressOf(const void *Where) {
   return reinterpret_cast<Address>(Where);
 }
-inline void *pointerTo(Address Where) { return reinterpret_cast<void *>(Where); }
+inline void *pointerTo(Address Where) {
+  return reinterpret_cast<void *>(Where);
+}
 
 /// Whether the device may touch [Where, Where+Size) (one known allocation).
 bool isKnown(const void *Where, size_t Size);
