@@ -16,6 +16,8 @@ endif()
 add_library(r3_warnings INTERFACE)
 target_compile_options(r3_warnings INTERFACE -Wall -Wextra
   $<$<COMPILE_LANGUAGE:CXX>:-Wno-missing-field-initializers>
+  # g++ 12 finds overlaps in std::string's operator+ that are not there.
+  $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict>
   $<$<BOOL:${R3_DEVELOPER}>:-Werror>)
 
 set(CMAKE_CXX_EXTENSIONS OFF)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# How the lit tests run. Each RUN line is bash. Each test has a store
+# How the lit tests run. Each RUN line is bash, with pipefail (so "| grep -q" can
+# fail by SIGPIPE: write "| grep > /dev/null"). Each test has a store
 # ($R3_STORE = %t.store), a temporary folder ($TMPDIR = %t.tmpdir) and a
 # ccache of its own, all empty at its start (so is %t, where it is a folder),
 # and an environment without other R3_ variables.
@@ -88,6 +89,6 @@ for name, text in (
 
 try:
     import psutil  # noqa: F401  lit needs it to end the children of a test
-    lit_config.maxIndividualTestTime = 300
+    lit_config.maxIndividualTestTime = 600
 except ImportError:
     lit_config.note("python3-psutil is missing: no time limit for tests")

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""All figures by name; the first line of each is its description."""
+from . import compile as compiler
+from . import gpu
+
+FIGURES = {
+    "build-time": compiler.build_time,
+    "object-size": compiler.object_size,
+    "twice-built": compiler.twice_built,
+    "launch-overhead": gpu.launch_overhead,
+    "record-pause": gpu.record_pause,
+    "store-rate": gpu.store_rate,
+    "record-growth": gpu.record_growth,
+    "record-time": gpu.record_time,
+    "replay-reproduce": gpu.replay_reproduce,
+    "addresses": gpu.addresses,
+    "respawn": gpu.respawn,
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// footprint MIB STEPS PERCENT random|zero: a kernel that owns MIB of memory and
+// writes PERCENT of it each step. Prints the rate of pinned copies to the host
+// and how long each step took:
+//   rate 54.9 GB/s
+//   step 0 1.234 ms
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+static void require(cudaError_t Result, const char *What) {
+  if (Result == cudaSuccess)
+    return;
+  std::fprintf(stderr, "%s: %s\n", What, cudaGetErrorString(Result));
+  std::exit(1);
+}
+
+__global__ void fill(uint64_t *Words, uint64_t Count) {
+  for (uint64_t I = blockIdx.x * uint64_t(blockDim.x) + threadIdx.x; I < Count;
+       I += uint64_t(gridDim.x) * blockDim.x) {
+    uint64_t X = (I + 1) * 0x9E3779B97F4A7C15ull;
+    X = (X ^ (X >> 30)) * 0xBF58476D1CE4E5B9ull;
+    Words[I] = X ^ (X >> 27);
+  }
+}
+
+__global__ void touch(uint64_t *Words, uint64_t First, uint64_t Count,
+                      uint64_t Value) {
+  for (uint64_t I = blockIdx.x * uint64_t(blockDim.x) + threadIdx.x; I < Count;
+       I += uint64_t(gridDim.x) * blockDim.x)
+    Words[First + I] += Value;
+}
+
+using Clock = std::chrono::steady_clock;
+static double milliseconds(Clock::time_point Begin) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - Begin)
+      .count();
+}
+
+static double pinnedRate(const void *From, size_t Bytes) {
+  size_t Size = Bytes < (256u << 20) ? Bytes : (256u << 20);
+  void *To;
+  require(cudaMallocHost(&To, Size), "cudaMallocHost");
+  cudaMemcpy(To, From, Size, cudaMemcpyDeviceToHost);
+  auto Begin = Clock::now();
+  for (int I = 0; I < 8; ++I)
+    cudaMemcpyAsync(To, From, Size, cudaMemcpyDeviceToHost);
+  require(cudaDeviceSynchronize(), "copy");
+  double Rate = 8.0 * double(Size) / 1e6 / milliseconds(Begin);
+  cudaFreeHost(To);
+  return Rate;
+}
+
+int main(int Count, char **Arguments) {
+  if (Count != 5) {
+    std::fprintf(stderr, "usage: footprint MIB STEPS PERCENT random|zero\n");
+    return 2;
+  }
+  uint64_t Bytes = std::strtoull(Arguments[1], nullptr, 10) << 20;
+  int Steps = std::atoi(Arguments[2]);
+  uint64_t Total = Bytes / 8;
+  uint64_t Changed = Total * std::strtoull(Arguments[3], nullptr, 10) / 100;
+  uint64_t *Words;
+  require(cudaMalloc(&Words, Bytes), "cudaMalloc");
+  require(cudaMemset(Words, 0, Bytes), "cudaMemset");
+  if (!std::strcmp(Arguments[4], "random"))
+    fill<<<1024, 256>>>(Words, Total);
+  require(cudaDeviceSynchronize(), "fill");
+  std::printf("rate %.2f GB/s\n", pinnedRate(Words, Bytes));
+  for (int Step = 0; Step < Steps; ++Step) {
+    auto Begin = Clock::now();
+    uint64_t First = Total > Changed ? (Step * Changed) % (Total - Changed) : 0;
+    touch<<<1024, 256>>>(Words, First, Changed ? Changed : 1, Step + 1);
+    require(cudaDeviceSynchronize(), "touch");
+    std::printf("step %d %.3f ms\n", Step, milliseconds(Begin));
+  }
+}
