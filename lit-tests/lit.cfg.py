@@ -78,10 +78,13 @@ for name, text in (
         ("cudalib", libraries),
         ("cudapath", config.cuda),
         ("cuda", cuda_flags),
-        ("examples", os.path.join(config.r3_source, "share", "examples")),
+        ("examples", getattr(config, "r3_examples", os.path.join(
+            config.r3_source, "share", "examples"))),
         ("inputs", os.path.join(config.test_source_root, "Inputs")),
         ("source", config.r3_source),
         ("prefix", config.r3_prefix),
+        ("llvminclude", os.path.join(os.path.dirname(config.llvm_tools),
+                                     "include")),
         ("clang", config.clang),
         ("cxx", config.cxx),
         ("python", sys.executable)):

@@ -7,7 +7,8 @@
 // RUN: %clang -fpass-plugin=%plugin -O2 -S -emit-llvm %t.cpp -o - | FileCheck %s --check-prefix=NONE
 // RUN: %clang -I%cudapath/include -DCUDA_API_PER_THREAD_DEFAULT_STREAM -fpass-plugin=%plugin -O0 -S -emit-llvm %s -o - | FileCheck %s --check-prefix=PTDS
 #include <cuda_runtime.h>
-cudaError_t (*const Deleters[])(void *) = {&cudaFree, cudaFreeHost};
+extern cudaError_t (*const Deleters[2])(void *);
+cudaError_t (*const Deleters[2])(void *) = {&cudaFree, cudaFreeHost};
 void *get(size_t n, void *s) {
   void *p = nullptr;
   cudaMalloc(&p, n);

@@ -27,12 +27,6 @@ int main() {
 }
 // CHECK: "source": "kernels.cu"
 // CHECK: "level": "O2"
-// CHECK: "name": "_Z6copyToI6__halfEvPT_PKS1_"
-// CHECK: "display": "copyTo<__half>"
-// CHECK: "home": "kernels.cu:copyTo"
-// CHECK: "argumentBytes": 16
-// CHECK: "written": {
-// CHECK-NEXT: "0": "i16"
 // CHECK: "name": "_ZL6hiddenPd"
 // CHECK: "display": "hidden"
 // CHECK: "0": "f64"
@@ -55,3 +49,9 @@ int main() {
 // CHECK: "home": "kernels.cu:run"
 // CHECK: "offset": 8
 // CHECK: "1": "f32"
+// CHECK: "name": "_Z6copyToI6__halfEvPT_PKS1_"
+// CHECK: "display": "copyTo<__half>"
+// CHECK: "home": "kernels.cu:copyTo"
+// CHECK: "argumentBytes": 16
+// CHECK: "written": {
+// CHECK-NEXT: "0": "i16"

@@ -1,0 +1,92 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Runs everything that needs a GPU, from an unpacked bench/pack.sh archive, and
+# prints a short table:
+#   r3-pack/bench/gpu-host.sh [--seconds 480] [--only NAME[,NAME...]] [--out DIR]
+# clang-22 has to be in PATH (or CLANG_ROOT=DIR of an unpacked toolchain). Steps
+# for which no time is left are named, not run. Logs and JSON go to DIR.
+set -uo pipefail
+root=$(cd "$(dirname "$0")/.." && pwd)
+seconds=480 only= out=$root/results
+while [[ $# -gt 0 ]]; do
+  case $1 in
+    --seconds) seconds=$2; shift 2 ;;
+    --only) only=,$2,; shift 2 ;;
+    --out) out=$2; shift 2 ;;
+    *) sed -n '4,9s/^# \{0,1\}//p' "$0"; exit 2 ;;
+  esac
+done
+mkdir -p "$out"
+deadline=$((SECONDS + seconds))
+
+[[ -n ${CLANG_ROOT:-} ]] && export PATH=$CLANG_ROOT/bin:$PATH LD_LIBRARY_PATH=$CLANG_ROOT/lib:${LD_LIBRARY_PATH:-}
+export LD_LIBRARY_PATH=$root/lib/needed:${LD_LIBRARY_PATH:-}
+command -v ptxas >/dev/null || for cuda in /usr/local/cuda /usr/local/cuda-1[23]*; do
+  [[ -x $cuda/bin/ptxas ]] && export PATH=$cuda/bin:$PATH && break
+done
+clang=$(command -v clang++-22 || command -v clang++) || { echo "error: no clang++ in PATH"; exit 77; }
+export R3_CLANG=$clang PATH=$root/bin:$root/tools:$PATH PYTHONDONTWRITEBYTECODE=1
+cuda=$(dirname "$(dirname "$(readlink -f "$(command -v ptxas)")")")
+
+passed=0 failed=0 skipped=0
+row() { printf '%-18s %-7s %6ss  %s\n' "$@"; }
+# run NAME SECONDS COMMAND...: one row; the command's last line is its result.
+run() {
+  local name=$1 limit=$2 begin=$SECONDS status left; shift 2
+  [[ -n $only && $only != *",$name,"* ]] && return
+  left=$((deadline - SECONDS))
+  if [[ $left -lt 5 ]]; then row "$name" "no time" 0 ""; skipped=$((skipped + 1)); return; fi
+  timeout -k 5 $((left < limit ? left : limit)) "$@" >"$out/$name.log" 2>"$out/$name.err"
+  status=$?
+  case $status in
+    0) passed=$((passed + 1)); word=ok ;;
+    77) skipped=$((skipped + 1)); word=skipped ;;
+    124 | 137) failed=$((failed + 1)); word=timeout ;;
+    *) failed=$((failed + 1)); word=FAILED ;;
+  esac
+  row "$name" "$word" $((SECONDS - begin)) "$(tail -n 1 "$out/$name.log" | cut -c1-240)"
+  [[ $word = ok || $word = skipped ]] || tail -n 5 "$out/$name.err" | sed 's/^/    /'
+}
+figure() { run "$1" "$2" python3 "$root/bench/run" "$1" --prefix "$root" --repeat 5; }
+
+# Lit tests that need a GPU, in the pack's layout.
+lit_tests() {
+  [[ -d $root/tools/lit ]] || { echo "no lit in the pack"; return 77; }
+  mkdir -p "$out/lit"
+  cat >"$out/lit/lit.site.cfg.py" <<END
+config.r3_source = config.r3_build = config.r3_prefix = r"$root"
+config.r3_examples = r"$root/share/r3/examples"
+config.r3_has_plugin = True
+config.llvm_tools = r"$(dirname "$clang")"
+config.clang = r"$clang"
+config.cmake = "cmake"
+config.cuda = r"$cuda"
+config.cxx = "g++"
+config.test_exec_root = r"$out/lit"
+lit_config.load_config(config, r"$root/lit-tests/lit.cfg.py")
+END
+  local tests
+  mapfile -t tests < <(cd "$root/lit-tests" && grep -rlE 'REQUIRES:.*gpu' --include='*.test' --include='*.cu' --include='*.cpp' . | sed 's#^\./##')
+  [[ ${#tests[@]} = 0 ]] && { echo "no test needs a GPU"; return 77; }
+  PYTHONPATH=$root/tools/lit python3 -c 'from lit.main import main; main()' -sv "${tests[@]/#/$out/lit/}" 2>&1
+}
+export -f lit_tests; export root out clang cuda
+
+nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>/dev/null || echo "no GPU"
+"$clang" --version | head -n 1
+row FIGURE RESULT TIME DETAIL
+run selftest 60 "$root/libexec/r3/r3-gpu-selftest"
+run doctor 20 "$root/bin/r3" doctor
+run demo 120 bash "$root/share/r3/demo.sh" "$root" "$out/demo"
+run lit 120 bash -c lit_tests
+figure launch-overhead 60
+figure replay-reproduce 120
+figure record-pause 60
+figure record-growth 60
+figure respawn 90
+figure record-time 120
+figure store-rate 120
+figure addresses 240
+printf '%d passed, %d failed, %d skipped\n' $passed $failed $skipped
+[[ $failed = 0 ]]
