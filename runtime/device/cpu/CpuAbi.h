@@ -31,6 +31,7 @@ struct CpuUnit {
 
 } // namespace r3
 
+#pragma GCC visibility push(default)
 extern "C" {
 /// The process's CPU device (one, shared; the caller does not delete it, the
 /// wrapper of openCpuDevice does not either).
@@ -41,3 +42,4 @@ const void *__r3_cpu_function(const char *Name);
 void __r3_cpu_add_unit(const r3::CpuUnit *Unit);
 void __r3_cpu_remove_unit(const void *Id);
 }
+#pragma GCC visibility pop
