@@ -157,10 +157,12 @@ Recorder *Runtime::makeRecorder() {
     };
     Expected<std::unique_ptr<Recorder>> R =
         Recorder::create(Options, std::move(Around), Program);
-    if (R)
+    if (R) {
       New = R->release();
-    else
+      std::atexit(atExit);
+    } else {
       say("recording is off: " + R.error().message());
+    }
   }
   Made = New;
   HasRecorder.store(true, std::memory_order_release);
@@ -168,8 +170,8 @@ Recorder *Runtime::makeRecorder() {
 }
 
 Expected<std::shared_ptr<Device>> Runtime::attachDevice() {
-  // Handlers run in reverse order: registered after the driver's own, ours
-  // runs while pinned memory is still there.
+  // Handlers run in reverse order: registered once more after the driver's
+  // own, ours runs while pinned memory is still there.
   static bool Registered = false;
   if (!std::exchange(Registered, true))
     std::atexit(atExit);
