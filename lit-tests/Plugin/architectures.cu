@@ -3,6 +3,9 @@
 // RUN: %clang %cuda --cuda-gpu-arch=sm_80 -fpass-plugin=%plugin -O2 -c %s -o %t.o
 // RUN: %python %S/Inputs/unit.py %t.o | FileCheck %s
 // RUN: llvm-readelf -SW %t.o | FileCheck %s --check-prefix=SECTION
+#ifndef __CUDA_ARCH__
+#define __CUDA_ARCH__ 0
+#endif
 __global__ void kernel(int *p) { *p = __CUDA_ARCH__; }
 __global__ void same(int *p) { *p = 1; }
 // CHECK: "commands": {

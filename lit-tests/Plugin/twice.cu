@@ -10,5 +10,5 @@
 // RUN: FileCheck %s --input-file=once.nm
 __global__ void kernel(int *p) { *p = 1; }
 void launch() { kernel<<<1, 1>>>(nullptr); }
-// CHECK: W __r3_shim_cudaLaunchKernel
+// CHECK: W __r3_register_image
 // CHECK: {{^}}1
