@@ -52,6 +52,10 @@ public:
            uint64_t, const std::vector<std::string> &Known) override {
     W.NowMs += W.EvaluationMs;
     std::string Text = Change.canonicalJson();
+    if (!W.LoseAt.empty() && Text.find(W.LoseAt) != std::string::npos) {
+      W.Ran.push_back(Text);
+      return fail(ErrorCode::NotFound, "the worker is gone");
+    }
     EvaluationReport R;
     // Four variants share a binary.
     R.Code = Text == "{}" ? "original"
@@ -63,8 +67,6 @@ public:
     W.Ran.push_back(Text);
     if (W.StopAfter && W.Ran.size() == W.StopAfter)
       W.Stop = true;
-    if (!W.LoseAt.empty() && Text.find(W.LoseAt) != std::string::npos)
-      return fail(ErrorCode::NotFound, "the worker is gone");
     if (!W.WrongAt.empty() && Text.find(W.WrongAt) != std::string::npos) {
       R.Result = Outcome::Wrong;
       return R;
@@ -180,7 +182,7 @@ TEST_F(SearchTest, CountsEvaluationsOverAllRuns) {
 }
 
 TEST_F(SearchTest, ReplacesALostWorker) {
-  W.LoseAt = "licm,licm"; // the edit that repeats it
+  W.LoseAt = "O1";
   auto S = search();
   ASSERT_TRUE(S) << S.error().message();
   size_t Lost = S->Kernels[0].Counts[Outcome::WorkerLost];
@@ -235,9 +237,21 @@ TEST_F(SearchTest, SharesTheBudgetByShareOfTime) {
   EXPECT_EQ(S->Kernels[1].Tried, 4u);  // 50 ms
 }
 
+TEST_F(SearchTest, SharesTheEvaluationsToo) {
+  Kernels.push_back(Kernels[0]);
+  Kernels[0].Share = 0.75;
+  Kernels[1].Share = 0.25;
+  Kernels[1].About.Key = "k2";
+  Kernels[1].Recordings[0].About.Digest = "d2";
+  SearchOptions Options;
+  Options.MaxEvaluations = 8;
+  auto S = search(Options);
+  ASSERT_TRUE(S);
+  EXPECT_EQ(S->Kernels[0].Tried, 6u);
+  EXPECT_EQ(S->Kernels[1].Tried, 2u);
+}
+
 TEST_F(SearchTest, RefusesAnotherDeviceInTheMiddle) {
-  W.LoseAt = "licm,licm";
-  W.StopAfter = 0;
   auto Log = Journal::openForWriting(Folder / "journal.db", "a test");
   ASSERT_TRUE(Log);
   EvaluatorSource Source = [this]() -> Expected<std::unique_ptr<Evaluator>> {

@@ -3,12 +3,14 @@
 // r3 doctor: looks at everything that R3 needs on this machine, one line each,
 // and says what to do about what is missing. What only a build or only a run
 // needs is said so. The device is asked through a worker, as a search does.
+#include "runtime/support/Files.h"
 #include "runtime/support/Process.h"
 #include "wrapper/r3/Command.h"
 #include "wrapper/r3/Text.h"
 
 #include <chrono>
 #include <dlfcn.h>
+#include <filesystem>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -135,7 +137,16 @@ private:
   Finding checkDevice(Context &Given) const {
     WorkerOptions Options = Given.workerOptions(Launcher);
     Options.ReplyTimeoutMs = 60000;
-    auto Started = Worker::start(Options);
+    // A worker wants a store; looking must not make one in the project.
+    auto Scratch = createPrivateFolder("/tmp/r3-doctor-");
+    if (!Scratch)
+      return {Finding::Bad, Scratch.error().message()};
+    Options.StorePath = *Scratch + "/store";
+    auto Made = Store::open(Options.StorePath, /*Create=*/true);
+    auto Started = Made ? Worker::start(Options)
+                        : Expected<std::unique_ptr<Worker>>(Made.error());
+    std::error_code Ignored;
+    std::filesystem::remove_all(*Scratch, Ignored);
     if (!Started)
       return {Finding::Bad, "no worker for device " + Given.Backend + ": " +
                                 printable(Started.error().message())};

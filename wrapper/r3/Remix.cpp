@@ -329,7 +329,8 @@ private:
     W.Key("evaluations");
     W.StartArray();
     for (const Evaluation &E : *All)
-      writeEvaluation(W, E);
+      if (!E.Change.isOriginal())
+        writeEvaluation(W, E);
     W.EndArray();
     W.EndObject();
     return Error::success();

@@ -106,8 +106,14 @@ Error Search::searchKernel(KernelProgress &Progress, double BudgetShare) {
 
   const Session &State = Summary.State;
   uint64_t LeftMs = State.BudgetMs - std::min(State.BudgetMs, State.SpentMs);
-  uint64_t UntilMs = State.SpentMs + uint64_t(BudgetShare * double(LeftMs));
-  return tryAll(Progress, *Fresh, UntilMs);
+  UntilMs = State.SpentMs + uint64_t(BudgetShare * double(LeftMs));
+  UntilEvaluations = UINT64_MAX;
+  if (State.MaxEvaluations) {
+    double Left = double(State.MaxEvaluations - State.Evaluations);
+    UntilEvaluations =
+        State.Evaluations + std::max(uint64_t(1), uint64_t(BudgetShare * Left));
+  }
+  return tryAll(Progress, *Fresh);
 }
 
 Expected<std::vector<Candidate>> Search::recall(KernelProgress &Progress) {
@@ -141,10 +147,11 @@ Expected<std::vector<Candidate>> Search::recall(KernelProgress &Progress) {
 }
 
 Error Search::tryAll(KernelProgress &Progress,
-                     const std::vector<Candidate> &Fresh, uint64_t UntilMs) {
+                     const std::vector<Candidate> &Fresh) {
   for (const Candidate &Next : Fresh) {
     chargeTime();
-    if (Stop || isSpent() || Summary.State.SpentMs >= UntilMs)
+    if (Stop || isSpent() || Summary.State.SpentMs >= UntilMs ||
+        Summary.State.Evaluations >= UntilEvaluations)
       return Error::success();
     if (Error E = prepareKernel(Progress))
       return E;

@@ -118,8 +118,7 @@ private:
   Error searchKernel(KernelProgress &Progress, double BudgetShare);
   /// Takes what the journal knows; gives what is left to do.
   Expected<std::vector<Candidate>> recall(KernelProgress &Progress);
-  Error tryAll(KernelProgress &Progress, const std::vector<Candidate> &Fresh,
-               uint64_t UntilMs);
+  Error tryAll(KernelProgress &Progress, const std::vector<Candidate> &Fresh);
 
   Error ensureWorker();
   /// Loads the kernel into the current worker, unless it is there, and replays
@@ -151,6 +150,8 @@ private:
   std::vector<size_t> Reproducing;      // recordings of the loaded kernel
   std::vector<std::string> Known;       // binaries of the loaded kernel
   uint64_t ChargedAtMs = 0;
+  // What the current kernel may use of the session's budget.
+  uint64_t UntilMs = 0, UntilEvaluations = 0;
   unsigned LostInARow = 0;
 };
 
