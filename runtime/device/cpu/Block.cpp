@@ -20,13 +20,14 @@ namespace r3::cpu {
 SharedBuffer::~SharedBuffer() { std::free(Where); }
 
 unsigned char *SharedBuffer::get(uint32_t Size) {
+  static_assert(ReservedShared % SharedAlignment == 0);
   if (!Where || Size > Capacity) {
     std::free(Where);
-    Capacity = (Size + SharedAlignment) / SharedAlignment * SharedAlignment;
+    Capacity = (Size / SharedAlignment + 1) * SharedAlignment;
     Where = static_cast<unsigned char *>(
-        std::aligned_alloc(SharedAlignment, Capacity));
+        std::aligned_alloc(SharedAlignment, ReservedShared + Capacity));
   }
-  return Where;
+  return Where + ReservedShared;
 }
 
 static thread_local LoopFrame *CurrentFrame = nullptr;

@@ -25,6 +25,7 @@ struct ThreadContext {
   unsigned char *Shared; // static, then dynamic shared memory
   uint32_t SharedBytes;
   uint32_t DynamicSharedBytes;
+  void *Workspace; // of a cooperative launch, for grid barriers; else null
   uint64_t GridId;
   uint32_t ProcessorCount; // %nsmid
   uint32_t Fuel; // turns of a waiting loop until the thread lets others run
@@ -34,6 +35,9 @@ struct ThreadContext {
 
 /// Shared memory buffers begin at a multiple of this.
 inline constexpr uint64_t SharedAlignment = 1024;
+
+/// In front of a block's shared memory: scratch of cooperative groups.
+inline constexpr uint64_t ReservedShared = 1024;
 
 /// What a warp operation computes (warpOperation).
 enum WarpOperation : uint32_t {

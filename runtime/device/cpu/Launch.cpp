@@ -44,6 +44,7 @@ void Launch::describe(uint64_t Index, uint32_t Processor, unsigned char *Shared,
   C.Shared = Shared;
   C.SharedBytes = SharedBytes;
   C.DynamicSharedBytes = Config.DynamicShared;
+  C.Workspace = Config.Cooperative ? Workspace : nullptr;
   C.GridId = GridId;
   C.Launch = this;
 }

@@ -39,6 +39,8 @@ struct Launch {
   // While it runs.
   std::atomic<uint64_t> NextBlock{0};
   std::atomic<bool> Stop{false};
+  /// What cooperative_groups finds at its grid workspace: size and barrier.
+  alignas(16) uint32_t Workspace[4] = {sizeof(Workspace), 0, 0, 0};
 
   uint32_t threads() const {
     return Config.Block[0] * Config.Block[1] * Config.Block[2];

@@ -62,8 +62,9 @@ static bool mayAccess(ThreadContext *C, Address Where, uint64_t Size) {
   const AccessTable *Table = launch(C).Bounds;
   if (Table == LastTable && contains(Last, Where, Size))
     return true;
-  if (contains({reinterpret_cast<Address>(C->Shared), C->SharedBytes}, Where,
-               Size))
+  if (contains({reinterpret_cast<Address>(C->Shared) - ReservedShared,
+                ReservedShared + C->SharedBytes},
+               Where, Size))
     return true;
   if (contains(C->Owner ? thread(C).Stack : ownStack(), Where, Size))
     return true;

@@ -5,6 +5,7 @@
 // that the table of what the CPU device can do is the library itself.
 #include "runtime/device/cpu/Substitute.h"
 
+#include "runtime/device/cpu/Assembly.h"
 #include "runtime/device/cpu/LibraryBitcode.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -249,47 +250,30 @@ private:
     return Number;
   }
 
-  /// One PTX instruction whose operands are $0, $1, ... in order, or the read
-  /// of a special register; anything else is refused.
+  /// What the library has a function for; anything else is refused.
   Error visitAssembly(CallBase &Call) {
-    auto *Assembly = cast<InlineAsm>(Call.getCalledOperand());
-    std::string Text = Assembly->getAsmString().str();
-    StringRef Trimmed = StringRef(Text).trim();
-    Trimmed.consume_back(";");
-    Trimmed = Trimmed.trim();
-    if (Trimmed.empty() && Call.arg_empty() && Call.getType()->isVoidTy())
+    std::string Text =
+        cast<InlineAsm>(Call.getCalledOperand())->getAsmString().str();
+    std::optional<AssemblyMatch> Match = matchAssembly(Text);
+    if (Match && Match->IsEmpty && Call.arg_empty() &&
+        Call.getType()->isVoidTy())
       return Error::success(); // a barrier for the compiler only
-    auto [Instruction, Operands] = Trimmed.split(' ');
-    std::string Name = assemblyFunction(Instruction, Operands);
-    Function *Definition = Name.empty() ? nullptr : inLibrary(Name);
+    Function *Definition = Match ? inLibrary(Match->Function) : nullptr;
     SmallVector<Value *, 6> Arguments(Call.args());
+    if (Match)
+      for (uint32_t Number : Match->Immediates)
+        Arguments.push_back(
+            ConstantInt::get(Type::getInt32Ty(M.getContext()), Number));
     if (!Definition || !accepts(*Definition, Arguments) ||
         Definition->getReturnType() != Call.getType())
       return refuse(Call, "inline assembly \"" + Text + "\"");
     IRBuilder<> Builder(&Call);
     Value *Result = Builder.CreateCall(
-        M.getOrInsertFunction(Name, Definition->getFunctionType()), Arguments);
+        M.getOrInsertFunction(Match->Function, Definition->getFunctionType()),
+        Arguments);
     Call.replaceAllUsesWith(Result);
     Call.eraseFromParent();
     return Error::success();
-  }
-
-  static std::string assemblyFunction(StringRef Instruction,
-                                      StringRef Operands) {
-    SmallVector<StringRef, 5> Parts;
-    if (!Operands.trim().empty())
-      Operands.split(Parts, ',');
-    std::string Name = "__r3_asm_" + Instruction.str();
-    if (Instruction.starts_with("mov.") && Parts.size() == 2 &&
-        Parts[0].trim() == "$0" && Parts[1].trim().starts_with("%")) {
-      Name = "__r3_nvvm_read_ptx_sreg_" + Parts[1].trim().drop_front().str();
-      Parts.clear();
-    }
-    for (size_t I = 0; I < Parts.size(); ++I)
-      if (Parts[I].trim() != "$" + std::to_string(I))
-        return {};
-    std::replace(Name.begin(), Name.end(), '.', '_');
-    return Name;
   }
 
   void eraseDead() {

@@ -7,3 +7,4 @@
 #include "Integers.h"
 #include "Floats.h"
 #include "Mathematics.h"
+#include "Assembly.h"
