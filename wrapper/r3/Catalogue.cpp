@@ -58,7 +58,7 @@ std::string CatalogueKernel::state() const {
 
 std::string backendOfRun(const RunStats &Run) {
   // A DeviceIdentity::Key.
-  return Run.Device.starts_with("cpu ") ? "cpu" : "cuda";
+  return Run.Device.empty() || Run.Device.starts_with("sm_") ? "cuda" : "cpu";
 }
 
 std::string runOfProcess(const std::string &Stem) {
