@@ -18,11 +18,12 @@ cmake --build "$build" --target all r3-gpu-selftest r3-bench-respawn >&2
 cmake --install "$build" --prefix "$pack" --strip >/dev/null
 cp "$build/libexec/r3/r3-bench-respawn" "$build/bin/r3-gpu-selftest" "$pack/libexec/r3/"
 
-# What programs and libraries need, but the C library, the driver, and LLVM.
+# What programs and libraries need, but the C library, the driver, and LLVM with
+# what LLVM needs itself.
 mkdir -p "$pack/lib/needed"
 for file in "$pack"/bin/* "$pack"/libexec/r3/* "$pack"/lib/*.so; do
   ldd "$file" 2>/dev/null | awk '$3 ~ /^\// {print $3}'
-done | sort -u | grep -Ev '/(ld-linux|libc\.so|libm\.so|libdl|librt|libpthread|libcuda\.so|libLLVM|libclang|libstdc\+\+|libgcc_s)' |
+done | sort -u | grep -Ev '/(ld-linux|libc\.so|libm\.so|libdl|librt|libpthread|libcuda\.so|libLLVM|libclang|libz3|libxml2|libicu|libedit|libbsd|libmd|libtinfo|libffi|libstdc\+\+|libgcc_s)' |
   while read -r library; do cp -L "$library" "$pack/lib/needed/"; done
 
 # Sources of benches and tests; lit, which is Python, and its small helpers.
