@@ -8,6 +8,7 @@
 //   reduction [THOUSANDS-OF-VALUES [ROUNDS]]
 #include "../common/example.h"
 
+#include <algorithm>
 #include <vector>
 
 struct Sum {
@@ -59,11 +60,17 @@ __global__ void update(T *Values, int Size, const T *Total, const T *Largest) {
     Values[I] += (Mean - Values[I]) * T(0.01) + Limit * T(0.001);
 }
 
-constexpr int Threads = 512, Blocks = 256;
+constexpr int Threads = 512;
+
+/// Enough blocks for a GPU, and no more than the values need.
+int blocksFor(int Size) {
+  return std::min(256, example::ceilDivide(Size, Threads * 8));
+}
 
 template <typename Operation, typename T>
 void reduceAll(const T *In, int Size, T Neutral, T *OfBlocks, T *Out) {
   size_t Shared = Threads / 32 * sizeof(T);
+  int Blocks = blocksFor(Size);
   reduce<Operation><<<Blocks, Threads, Shared>>>(In, Size, Neutral, OfBlocks);
   reduce<Operation><<<1, Threads, Shared>>>(OfBlocks, Blocks, Neutral, Out);
   CUDA(cudaGetLastError());
@@ -80,6 +87,7 @@ bool run(int Size, int Rounds, double Tolerance, double &Milliseconds,
     HostSum += Host[I];
     HostMaximum = Maximum::combine(HostMaximum, Host[I]);
   }
+  int Blocks = blocksFor(Size);
   T *Values, *OfBlocks, *Results; // Results: sum, maximum
   CUDA(cudaMalloc(&Values, Size * sizeof(T)));
   CUDA(cudaMalloc(&OfBlocks, Blocks * sizeof(T)));
