@@ -45,6 +45,10 @@ struct KernelState {
   std::optional<Policy> Choice;
   uint32_t Slot = RunStatsWriter::MaxKernels;
   KernelRunStats Stats;
+  /// The only time known is that of the first launch, which includes loading
+  /// the kernel's code; it goes when another is known.
+  bool OnlyCold = false;
+  void addTime(uint64_t Ns, bool Cold);
   std::map<uint64_t, std::shared_ptr<KeptRecording>> Kept; // class, slot
 };
 

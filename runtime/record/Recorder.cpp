@@ -260,6 +260,16 @@ void Recorder::describe(KernelState &K) {
   K.Slot = Statistics->addKernel(K.Stats.Key, K.Stats.Name);
 }
 
+void KernelState::addTime(uint64_t Ns, bool Cold) {
+  if (Cold && Stats.Sampled)
+    return;
+  if (OnlyCold)
+    Stats.Sampled = Stats.SampledNs = 0;
+  OnlyCold = Cold;
+  ++Stats.Sampled;
+  Stats.SampledNs += Ns;
+}
+
 void Recorder::update(KernelState &K) {
   if (K.Slot < RunStatsWriter::MaxKernels)
     Statistics->update(K.Slot, K.Stats);
@@ -456,12 +466,12 @@ int Recorder::launchTimed(const LaunchRequest &Request, Plan &P,
   if (Result)
     S.Times.cancel(Times);
   else
-    S.Times.end(Times, Request.Stream, [this, &K = P.K](uint64_t Ns) {
-      std::lock_guard Guard(K.Lock);
-      ++K.Stats.Sampled;
-      K.Stats.SampledNs += Ns;
-      update(K);
-    });
+    S.Times.end(Times, Request.Stream,
+                [this, &K = P.K, Cold = P.Ordinal == 0](uint64_t Ns) {
+                  std::lock_guard Guard(K.Lock);
+                  K.addTime(Ns, Cold);
+                  update(K);
+                });
   return Result;
 }
 
@@ -497,10 +507,8 @@ bool Recorder::record(const LaunchRequest &Request, Plan &P, DeviceState &S,
       if (!Place)
         Place = std::make_shared<KeptRecording>();
       K.Choice->kept(P.Choice);
-      if (T.durationNs()) {
-        ++K.Stats.Sampled;
-        K.Stats.SampledNs += T.durationNs();
-      }
+      if (T.durationNs())
+        K.addTime(T.durationNs(), P.Ordinal == 0);
       T.publish(P.Class, P.Ordinal, Place);
     } else {
       K.Choice->dropped(P.Choice);

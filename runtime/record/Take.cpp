@@ -349,9 +349,11 @@ void Take::publish(const std::string &Class, uint64_t Ordinal,
                                Reached[I].Kind, Reached[I].Global,
                                std::move(Before[I]), std::move(Changed[I])});
   Out.Symbolic = std::move(Symbols);
-  // What the program saw is better than this launch on a quiet device.
-  Out.DurationNs =
-      K.Stats.Sampled ? K.Stats.SampledNs / K.Stats.Sampled : DurationNs;
+  // What the program saw is better than this launch on a quiet device; the
+  // first launch tells nothing.
+  Out.DurationNs = K.Stats.Sampled && !K.OnlyCold
+                       ? K.Stats.SampledNs / K.Stats.Sampled
+                       : 0;
   Out.Ordinal = Ordinal;
   Out.LaunchesSeen = K.Choice->launches();
   Out.Rank = R.Rank;
