@@ -39,6 +39,7 @@ public:
 
   Error run() {
     takeOverFunctions();
+    defineBuiltins();
     for (Function *F : reachable())
       if (Error Failure = visit(*F))
         return Failure;
@@ -66,6 +67,18 @@ private:
       F.deleteBody();
       F.setAttributes(AttributeList());
     }
+  }
+
+  /// threadIdx and the like are objects whose address may be taken, though
+  /// nothing is ever read through it.
+  void defineBuiltins() {
+    for (const char *Name :
+         {"threadIdx", "blockIdx", "blockDim", "gridDim"})
+      if (GlobalVariable *G = M.getNamedGlobal(Name); G && G->isDeclaration()) {
+        G->setInitializer(Constant::getNullValue(G->getValueType()));
+        G->setLinkage(GlobalValue::InternalLinkage);
+        G->setConstant(true);
+      }
   }
 
   SmallVector<Function *, 0> reachable() {
