@@ -20,6 +20,9 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/StringSaver.h"
 
+#include <cerrno>
+#include <csignal>
+#include <ctime>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -153,6 +156,7 @@ Compilation Compilation::read(const Module &M) {
   readDriver(C, Driver);
   readEnvironment(C);
   C.Command = withoutOutputs(Own);
+  C.IsCuda = !C.IsFrontEnd || contains(Own, "-fcuda-is-device");
   C.IsRdc = contains(Own, "-fgpu-rdc");
   C.IsLto = !valueOf(Own, "-flto").empty() || contains(Own, "-flto");
   C.Embeds = embedsDeviceCode();
@@ -216,14 +220,41 @@ static Error checkPrivate(const std::string &Path) {
   return Error::success();
 }
 
+/// Process numbers mean nothing where containers share the folder, so a part
+/// counts as abandoned only after an hour.
+static bool isOld(const std::string &Path) {
+  struct stat Info;
+  return stat(Path.c_str(), &Info) == 0 && time(nullptr) - Info.st_mtime > 3600;
+}
+
+/// Folders of drivers that have ended: their host compile never came, since
+/// the build failed in between.
+static void removeAbandoned(StringRef Temporary, StringRef Prefix) {
+  std::error_code Problem;
+  for (sys::fs::directory_iterator It(Temporary, Problem), End;
+       It != End && !Problem; It.increment(Problem)) {
+    StringRef Name = sys::path::filename(It->path());
+    pid_t Driver = 0;
+    if (!Name.consume_front(Prefix) ||
+        Name.split('-').first.getAsInteger(10, Driver) || Driver <= 0 ||
+        kill(Driver, 0) == 0 || errno != ESRCH || !isOld(It->path()) ||
+        checkPrivate(It->path()))
+      continue;
+    sys::fs::remove_directories(It->path());
+  }
+}
+
 Expected<std::string> handoverFolder(const Compilation &C, bool Create) {
   if (!C.Folder.empty())
     return C.Folder;
   SmallString<128> Path;
   sys::path::system_temp_directory(/*ErasedOnReboot=*/true, Path);
   pid_t Driver = getppid();
-  sys::path::append(Path, "r3-" + std::to_string(getuid()) + "-" +
-                              std::to_string(Driver) + "-" + startTime(Driver));
+  std::string Prefix = "r3-" + std::to_string(getuid()) + "-";
+  if (Create)
+    removeAbandoned(Path, Prefix);
+  sys::path::append(Path,
+                    Prefix + std::to_string(Driver) + "-" + startTime(Driver));
   std::string Folder = Path.str().str();
   if (Create)
     mkdir(Folder.c_str(), 0700);

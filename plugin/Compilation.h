@@ -21,6 +21,7 @@ struct Compilation {
   bool IsFrontEnd = false;          // a cc1 process of its own, below a driver
   bool DeviceOnly = false;          // the driver was told --cuda-device-only
   bool HostOnly = false;
+  bool IsCuda = true; // device code of another language is left alone
   bool IsRdc = false;
   bool IsLto = false;
   std::string Source; // from the root

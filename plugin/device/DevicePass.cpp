@@ -76,7 +76,7 @@ static ValueType elementType(Type *T) {
 static UnitGlobal describeGlobal(const GlobalVariable &G) {
   UnitGlobal Global;
   Global.Name = G.getName().str();
-  Global.Display = displayName(ir::normalisedName(G.getName()));
+  Global.Display = variableName(G.getName());
   Global.Size =
       G.getParent()->getDataLayout().getTypeAllocSize(G.getValueType());
   Global.Constant = G.getAddressSpace() == 4;
@@ -107,8 +107,10 @@ void DeviceCompile::describe(const Module &M) {
 bool DeviceCompile::begin(Module &M, OptimizationLevel Level) {
   if (M.getNamedMetadata(Mark))
     return false;
-  M.getOrInsertNamedMetadata(Mark);
   C = Compilation::read(M);
+  if (!C.IsCuda)
+    return false;
+  M.getOrInsertNamedMetadata(Mark);
   C.status(M, "entered");
   if (!C.EnvironmentProblem.empty())
     C.note(M, "environment", C.EnvironmentProblem);

@@ -79,6 +79,14 @@ std::string displayName(StringRef Name) {
   return tidy(take(Demangler.getFunctionName(nullptr, nullptr)));
 }
 
+std::string variableName(StringRef Name) {
+  ItaniumPartialDemangler Demangler;
+  std::string Plain = ir::normalisedName(withoutSuffix(Name));
+  if (Demangler.partialDemangle(Plain.c_str()))
+    return Plain;
+  return tidy(take(Demangler.finishDemangle(nullptr, nullptr)));
+}
+
 /// Where the name begins that ends at End: after '<', ',' or ' ' outside of
 /// brackets.
 static size_t nameStart(StringRef Text, size_t End) {

@@ -25,17 +25,19 @@ static std::string kernelPath(const Compilation &C, const std::string &Folder) {
   return C.Root + "/r3.profile/" + Folder + "/kernel.toml";
 }
 
-static const UnitKernel *matchingKernel(const Unit &U,
-                                        const KernelProfile &Folder,
-                                        const std::string &Arch) {
+/// More than one where kernels do the same, such as instances of a template.
+static std::vector<const UnitKernel *>
+matchingKernels(const Unit &U, const KernelProfile &Folder,
+                const std::string &Arch) {
+  std::vector<const UnitKernel *> Found;
   auto Wanted = Folder.Fingerprints.find(Arch);
   if (Wanted == Folder.Fingerprints.end())
-    return nullptr;
+    return Found;
   for (const UnitKernel &Kernel : U.Kernels)
     if (Kernel.Home == Folder.Home &&
         Kernel.Code.at(Arch).Fingerprint == Wanted->second)
-      return &Kernel;
-  return nullptr;
+      Found.push_back(&Kernel);
+  return Found;
 }
 
 static bool isStale(const Unit &U, const KernelProfile &Folder,
@@ -105,9 +107,10 @@ static void readFolder(const Compilation &C, const std::string &Path,
   Expected<KernelProfile> Folder = KernelProfile::parse(*Text, Path);
   if (!Folder)
     return C.warn(M, "profile", Folder.error().message());
-  if (const UnitKernel *Kernel = matchingKernel(U, *Folder, Arch))
-    return takeEntries(C, *Folder, *Kernel, Arch, Out, M);
-  if (isStale(U, *Folder, Arch))
+  std::vector<const UnitKernel *> Kernels = matchingKernels(U, *Folder, Arch);
+  for (const UnitKernel *Kernel : Kernels)
+    takeEntries(C, *Folder, *Kernel, Arch, Out, M);
+  if (Kernels.empty() && isStale(U, *Folder, Arch))
     C.warn(M, "stale",
            Folder->Name + ": the kernel has changed since its profile entry "
                           "was made: original kept");

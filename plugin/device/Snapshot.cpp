@@ -50,6 +50,19 @@ static void eraseUnused(Module &M) {
   }
 }
 
+/// With -fno-discard-value-names they are half of the bitcode.
+static void dropLocalNames(Module &M) {
+  for (Function &F : M) {
+    for (Argument &A : F.args())
+      A.setName("");
+    for (BasicBlock &Block : F) {
+      Block.setName("");
+      for (Instruction &I : Block)
+        I.setName("");
+    }
+  }
+}
+
 std::unique_ptr<Module> makeSnapshot(const Module &M,
                                      const std::string &Source) {
   std::unique_ptr<Module> Copy = CloneModule(M);
@@ -58,6 +71,7 @@ std::unique_ptr<Module> makeSnapshot(const Module &M,
       G->eraseFromParent();
   eraseUnused(*Copy);
   stripNonLineTableDebugInfo(*Copy);
+  dropLocalNames(*Copy);
   Copy->setModuleIdentifier(Source);
   Copy->setSourceFileName(Source);
   return Copy;

@@ -136,6 +136,12 @@ private:
 
 } // namespace
 
+/// llvm.nvvm.atomic.*(address, value, ...)
+static bool isAtomic(const IntrinsicInst &Call) {
+  return Call.getCalledFunction()->getName().starts_with("llvm.nvvm.atomic.") &&
+         Call.arg_size() >= 2;
+}
+
 void describeWrites(const Function &Kernel, UnitKernel &Out) {
   Tracer T(Kernel, Out);
   for (const GlobalValue *G : ir::reachableFrom(Kernel)) {
@@ -152,6 +158,10 @@ void describeWrites(const Function &Kernel, UnitKernel &Out) {
       else if (const auto *Swap = dyn_cast<AtomicCmpXchgInst>(&I))
         T.store(*Swap->getPointerOperand(),
                 valueType(*Swap->getNewValOperand()->getType()));
+      else if (const auto *Call = dyn_cast<IntrinsicInst>(&I);
+               Call && isAtomic(*Call))
+        T.store(*Call->getArgOperand(0),
+                valueType(*Call->getArgOperand(1)->getType()));
       else if (const auto *Bulk = dyn_cast<MemIntrinsic>(&I))
         T.store(*Bulk->getRawDest(), ValueType::Bytes);
     }

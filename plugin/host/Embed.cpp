@@ -70,7 +70,19 @@ static void fillIn(Module &Stub) {
                  ConstantInt::get(Type::getInt32Ty(Context), entryCount()));
 }
 
-Expected<GlobalVariable *> linkStub(Module &M) {
+GlobalVariable &declareImage(Module &M) {
+  auto *Image = new GlobalVariable(
+      M,
+      ArrayType::get(Type::getInt64Ty(M.getContext()),
+                     sizeof(R3ImageTable) / sizeof(uint64_t)),
+      /*isConstant=*/false, GlobalValue::ExternalLinkage, nullptr,
+      "__r3_image");
+  Image->setVisibility(GlobalValue::HiddenVisibility);
+  Image->setDSOLocal(true);
+  return *Image;
+}
+
+static Error linkIn(Module &M) {
   Expected<std::unique_ptr<Module>> Stub = readStub(M);
   if (!Stub)
     return Stub.error();
@@ -88,7 +100,18 @@ Expected<GlobalVariable *> linkStub(Module &M) {
     makeImageLocal(*cast<GlobalObject>(M.getNamedValue(Name)));
   Function *Register = M.getFunction("__r3_register_image");
   appendToGlobalCtors(M, Register, Priority, Register);
-  return M.getNamedGlobal("__r3_image");
+  return Error::success();
+}
+
+Error linkStub(Module &M) {
+  Error Problem = linkIn(M);
+  if (!Problem)
+    return Problem;
+  GlobalVariable *Image = M.getNamedGlobal("__r3_image");
+  if (Image->isDeclaration())
+    Image->setInitializer(Constant::getNullValue(Image->getValueType()));
+  makeImageLocal(*Image);
+  return Problem;
 }
 
 namespace {

@@ -15,9 +15,12 @@
 
 namespace r3::plugin {
 
-/// Links the stub in and returns the image's table. Each image runs its
-/// registration once.
-Expected<llvm::GlobalVariable *> linkStub(llvm::Module &M);
+/// The image's table, for code that comes before the stub.
+llvm::GlobalVariable &declareImage(llvm::Module &M);
+/// Links the stub in, which defines the table. Each image runs its
+/// registration once. After a failure the table is there, and empty: all calls
+/// go to the CUDA runtime.
+Error linkStub(llvm::Module &M);
 /// The unit's table and what registers it.
 void emitUnitTable(llvm::Module &M, const Registrations &Found,
                    const std::string &UnitId);

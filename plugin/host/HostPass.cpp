@@ -88,13 +88,14 @@ static void embedUnit(Module &M, const Registrations &Found, Unit &U) {
 }
 
 /// The unit, or nothing where there is none: said, with the reason.
-static std::optional<Unit> findUnit(const Compilation &C, Module &M) {
-  if (C.HostOnly) {
+static std::optional<Unit> findUnit(const Compilation &C, Module &M,
+                                    const Registrations &Found) {
+  if (C.HostOnly)
     C.note(M, "host-only",
            "--cuda-host-only: there is no device code to embed");
+  Expected<Unit> U = collectUnit(C); // also takes the parts away
+  if (C.HostOnly || Found.Kernels.empty())
     return std::nullopt;
-  }
-  Expected<Unit> U = collectUnit(C);
   if (U)
     return std::move(*U);
   C.warn(M, "no-bitcode", "no device code to embed: " + U.error().message());
@@ -112,15 +113,14 @@ bool instrumentHost(Module &M) {
   Compilation C = Compilation::read(M);
   C.status(M, "entered");
   if (C.Embeds) {
-    std::optional<Unit> U;
-    if (!Found.Kernels.empty())
-      U = findUnit(C, M);
-    Expected<GlobalVariable *> Image = linkStub(M);
-    if (Image)
-      redirect(M, Uses, **Image);
-    else
-      C.warn(M, "stub", Image.error().message());
-    if (Image && U)
+    std::optional<Unit> U = findUnit(C, M, Found);
+    // The stub's own use of the CUDA runtime must not go through R3, so it
+    // comes last.
+    redirect(M, Uses, declareImage(M));
+    Error Problem = linkStub(M);
+    if (Problem)
+      C.warn(M, "stub", Problem.message());
+    else if (U)
       embedUnit(M, Found, *U);
   }
   C.status(M, "left");

@@ -43,7 +43,9 @@ static void addUse(Module &M, const Twine &Name, unsigned Entry,
                    std::vector<ApiUse> &Uses) {
   SmallString<64> Text;
   Function *F = M.getFunction(Name.toStringRef(Text));
-  if (F && F->isDeclaration() && !F->isVarArg() && !F->use_empty())
+  // A weak function may be missing: the program asks for its address first.
+  if (F && F->isDeclaration() && !F->isVarArg() && !F->use_empty() &&
+      !F->hasExternalWeakLinkage())
     Uses.push_back({F, Entry});
 }
 
