@@ -109,6 +109,9 @@ void scanOnHost(std::span<const uint8_t> Bytes,
   for (size_t At = 0; At + 8 <= Bytes.size(); At += 4) {
     uint64_t Value;
     std::memcpy(&Value, Bytes.data() + At, 8);
+    if (Value < Targets.front().Begin ||
+        Value > Targets.back().Begin + Targets.back().Size)
+      continue;
     for (size_t I = 0; I < Targets.size(); ++I)
       if (Value >= Targets[I].Begin &&
           Value <= Targets[I].Begin + Targets[I].Size)
