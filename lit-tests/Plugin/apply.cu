@@ -13,6 +13,8 @@
 // RUN: %prefix/lit-tests/tools/r3-test-profile %t.o _Z5tunedIfEvPT_i %t.profile "device=x86-64 Test" "pipeline=function(sroa)"
 // RUN: %clang %cuda -fpass-plugin=%plugin -include %t.profile/units/apply.cu.h -O2 --cuda-device-only -S -emit-llvm %s -o - | FileCheck %s --check-prefix=PLAIN
 static __device__ int Counter;
+struct Weights { float First, Second; };
+__constant__ Weights TheWeights;
 extern __shared__ float Rest[];
 template <typename T>
 __global__ void __launch_bounds__(128) tuned(T *p, int n) {
@@ -20,7 +22,7 @@ __global__ void __launch_bounds__(128) tuned(T *p, int n) {
   tile[threadIdx.x] = p[threadIdx.x];
   __syncthreads();
   for (int i = 0; i < 4; ++i)
-    p[threadIdx.x] += tile[i] + Rest[i];
+    p[threadIdx.x] += tile[i] + Rest[i] * TheWeights.Second;
   atomicAdd(&Counter, n);
 }
 __global__ void other(int *p) { *p = Counter; }

@@ -56,7 +56,12 @@ deriveTuned(std::span<const uint8_t> Bitcode, const std::string &Kernel,
   return writeBitcode(**Closure);
 }
 
-/// Memory that M defines is used, not defined again.
+static uint64_t sizeOf(const Module &M, const GlobalVariable &G) {
+  return M.getDataLayout().getTypeAllocSize(G.getValueType());
+}
+
+/// Memory that M defines is used, not defined again. Named structures are
+/// compared by size: read from bitcode, they are types of their own.
 static Error shareGlobals(Module &Tuned, const Module &M) {
   for (GlobalVariable &G : Tuned.globals()) {
     if (!G.hasInitializer() || G.hasLocalLinkage())
@@ -64,7 +69,7 @@ static Error shareGlobals(Module &Tuned, const Module &M) {
     const GlobalVariable *There = M.getNamedGlobal(G.getName());
     if (!There)
       continue;
-    if (There->hasLocalLinkage() || There->getValueType() != G.getValueType() ||
+    if (There->hasLocalLinkage() || sizeOf(M, *There) != sizeOf(Tuned, G) ||
         There->getAddressSpace() != G.getAddressSpace())
       return fail(ErrorCode::Failed, "global %s has another form in this build",
                   G.getName().str().c_str());
