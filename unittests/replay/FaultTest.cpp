@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Planted faults: each has its named outcome, a fresh child follows within a
-// second, and nothing is left behind.
+// Planted faults: each has its named outcome, a fresh child follows soon (in
+// tenths of a second on a machine that is not busy), nothing is left behind.
 #include "Fixture.h"
 
 #include "runtime/support/Process.h"
@@ -57,7 +57,7 @@ TEST_P(PlantedFault, HasANameAndTheRunGoesOn) {
     R = W->evaluate(pipeline("saxpy"), {0}, 1, 1);
     ASSERT_TRUE(R) << R.error().message();
     EXPECT_EQ(R->Result, Outcome::Ok) << R->Message;
-    EXPECT_LT(msSince(Start), 1000);
+    EXPECT_LT(msSince(Start), 3000);
   }
 }
 

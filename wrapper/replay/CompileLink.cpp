@@ -98,9 +98,6 @@ Error CompileLink::ensureLoaded() {
     return E;
   if (Loaded)
     return {};
-  if (!Job)
-    return fail(ErrorCode::NotFound,
-                "the store has no device code of this kernel");
   auto Reply = ask(Message("load")
                        .text("backend", Job->Backend)
                        .text("kernel", Job->Kernel)
@@ -116,9 +113,13 @@ Error CompileLink::ensureLoaded() {
 
 Build CompileLink::build(const std::string &Variant, uint64_t DeadlineMs) {
   Build B;
+  if (!Job) {
+    B.Ending = Outcome::Refused;
+    B.Message = "the store has no device code of this kernel";
+    return B;
+  }
   if (Error E = ensureLoaded()) {
-    B.Ending = E.code() == ErrorCode::NotFound ? Outcome::Refused
-                                               : Outcome::BuildFailed;
+    B.Ending = Outcome::BuildFailed;
     B.Message = E.message();
     return B;
   }

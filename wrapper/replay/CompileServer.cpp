@@ -111,7 +111,7 @@ Expected<Frame> CompileServer::pipelines(const json::Value &Request) {
       Texts[L] = std::move(*Text);
     }
   }
-  Message List("pipelines");
+  Message List;
   for (const auto &[L, Text] : Texts)
     List.text(L.c_str(), Text);
   return reply(Message("reply").raw("pipelines", List.json()).json());

@@ -19,10 +19,11 @@ constexpr int MostConflicts = 16;
 constexpr std::chrono::milliseconds EndMs(2000);
 
 /// What the child needs of the environment, and nothing more: no keys, no
-/// paths of the store.
+/// paths of the store. (The driver keeps translated code below HOME.)
 const std::vector<std::string> DeviceVariables = {
     "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "NVIDIA_VISIBLE_DEVICES",
-    "LD_LIBRARY_PATH",      "R3_CPU_THREADS",    "ASAN_OPTIONS",
+    "CUDA_CACHE_PATH",      "CUDA_CACHE_MAXSIZE", "HOME",
+    "LD_LIBRARY_PATH",      "R3_CPU_THREADS",     "ASAN_OPTIONS",
     "UBSAN_OPTIONS",        "TSAN_OPTIONS"};
 
 bool isFaultSignal(int Signal) {
@@ -274,14 +275,6 @@ Attempt DeviceLink::loadCode(const std::string &Slot, Code &C) {
   return A;
 }
 
-Attempt DeviceLink::loadMissingCode() {
-  for (auto &[Slot, C] : Codes)
-    if (!C.Loaded)
-      if (Attempt A = loadCode(Slot, C); !A.ok())
-        return A;
-  return {};
-}
-
 Attempt DeviceLink::setCode(const std::string &Slot, std::vector<uint8_t> Image,
                             const std::string &Kernel) {
   Codes.erase(Slot);
@@ -299,8 +292,10 @@ Attempt DeviceLink::setCode(const std::string &Slot, std::vector<uint8_t> Image,
 Attempt DeviceLink::run(const RunRequest &R) {
   if (Error E = ensure())
     return lost(E);
-  if (Attempt A = loadMissingCode(); !A.ok())
-    return A;
+  auto C = Codes.find(R.Slot);
+  if (C != Codes.end() && !C->second.Loaded)
+    if (Attempt A = loadCode(R.Slot, C->second); !A.ok())
+      return A;
   if (Error E = send(Message("run")
                          .number("launch", R.Launch)
                          .text("slot", R.Slot)

@@ -98,7 +98,6 @@ private:
   Error create(std::span<const int> Packs);
   Error adopt();
   Attempt loadCode(const std::string &Slot, Code &C);
-  Attempt loadMissingCode();
 
   Error send(std::string Json, std::vector<uint8_t> Blob);
   /// The next frame of the present request.

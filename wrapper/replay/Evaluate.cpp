@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // One variant: build, run once and compare, then time against the original in
-// A B B A order. Every launch starts from restored memory and a flushed cache,
-// and the result of every launch is compared, timed ones included.
+// A B B A order. Every launch starts from restored memory and, on a GPU, a
+// flushed cache, and the result of every launch is compared, timed ones included.
 #include "wrapper/replay/Compare.h"
 #include "wrapper/replay/Session.h"
 
@@ -77,7 +77,7 @@ Build Session::buildVariant(const std::string &VariantJson) {
 trust::Judgement Session::runSlot(size_t Index, const char *Slot, double &Ns,
                                   std::map<std::string, double> &Ms) {
   Attempt A = Device->run(
-      {Index, Slot, /*Flush=*/true, /*Dry=*/false, deadlineMs(Index)});
+      {Index, Slot, flushes(), /*Dry=*/false, deadlineMs(Index)});
   for (const auto &[Step, Value] : A.Ms)
     Ms[Step] += Value;
   if (!A.ok())

@@ -29,8 +29,9 @@ using Clock = std::chrono::steady_clock;
 constexpr size_t MostBytes = 1ull << 30;
 constexpr size_t LastWordsBytes = 2000;
 
-void limit(__rlimit_resource What, uint64_t Value) {
-  rlimit L{Value, Value};
+/// Hard: at which the kernel kills; below it, it sends SIGXCPU first.
+void limit(__rlimit_resource What, uint64_t Soft, uint64_t Hard) {
+  rlimit L{Soft, Hard};
   (void)setrlimit(What, &L);
 }
 
@@ -45,17 +46,18 @@ void writeAll(int Fd, std::span<const uint8_t> Bytes) {
   }
 }
 
+/// noexcept: memory that runs out ends the copy, whoever asked for it.
 [[noreturn]] void work(const ForkLimits &Limits,
                        const std::function<Expected<ForkProduct>()> &Work,
-                       int Output, int Errors, pid_t Parent) {
+                       int Output, int Errors, pid_t Parent) noexcept {
   (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != Parent)
     _exit(1);
   (void)dup2(Errors, 2);
-  limit(RLIMIT_CORE, 0);
-  limit(RLIMIT_CPU, Limits.CpuSeconds);
+  limit(RLIMIT_CORE, 0, 0);
+  limit(RLIMIT_CPU, Limits.CpuSeconds, Limits.CpuSeconds + 2);
 #ifndef __SANITIZE_ADDRESS__ // which reserves terabytes
-  limit(RLIMIT_AS, Limits.MemoryBytes);
+  limit(RLIMIT_AS, Limits.MemoryBytes, Limits.MemoryBytes);
 #endif
   auto Product = Work();
   ByteWriter W;

@@ -33,10 +33,9 @@ static std::string toUtf8(std::string_view Text) {
   return Result;
 }
 
-Message::Message(std::string_view Verb) : Writer(Buffer) {
-  Writer.StartObject();
-  text("verb", Verb);
-}
+Message::Message() : Writer(Buffer) { Writer.StartObject(); }
+
+Message::Message(std::string_view Verb) : Message() { text("verb", Verb); }
 
 Message &Message::text(const char *Name, std::string_view Value) {
   Writer.Key(Name);
@@ -130,7 +129,7 @@ std::string Message::json() {
 }
 
 std::string identityJson(const DeviceIdentity &D) {
-  return Message("identity")
+  return Message()
       .text("backend", D.Backend)
       .text("name", D.Name)
       .text("arch", D.Arch)

@@ -17,7 +17,10 @@ namespace r3::replay {
 
 class Message {
 public:
+  /// An object with a "verb".
   explicit Message(std::string_view Verb);
+  /// An object without one, as a part of others.
+  Message();
 
   /// Bytes that are no UTF-8 (a crashed compiler's last words) become '?'.
   Message &text(const char *Name, std::string_view Value);

@@ -40,8 +40,6 @@ Error ReplayMemory::mapSegments(const ReplayPlan &Plan,
     const MemoryRange &S = Plan.Segments[I];
     if (Error E = D.map(S.Begin, S.Size, Memory[I]))
       return E;
-    if (Error E = D.protect(S.Begin, S.Size, MemoryAccess::ReadWrite))
-      return E;
   }
   return {};
 }
@@ -149,9 +147,7 @@ Error ReplayMemory::openPool() {
   Pending.clear();
   if (poolInHost())
     return {};
-  if (Error E = D.map(PoolAt, PoolBytes, Pool))
-    return E;
-  return D.protect(PoolAt, PoolBytes, MemoryAccess::ReadWrite);
+  return D.map(PoolAt, PoolBytes, Pool);
 }
 
 Error ReplayMemory::closePool() {

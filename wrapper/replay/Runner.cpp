@@ -16,6 +16,9 @@ using Clock = std::chrono::steady_clock;
 /// Not the launch's deadline, which the supervisor keeps, but a bound on
 /// waiting for copies and digests.
 constexpr uint64_t WaitMs = 120000;
+/// Words nearer than this travel together. Less than any granularity: a stretch
+/// never spans memory that is not mapped.
+constexpr uint64_t PatchGapBytes = 1024;
 constexpr uint64_t LaunchWaitMs = 24ull * 3600 * 1000;
 
 double msSince(Clock::time_point Start) {
@@ -201,65 +204,85 @@ Error Runner::restore(const PlanLaunch &L, const LoadedCode &Code) {
   return Failure ? Failure : Closed;
 }
 
-Expected<uint64_t> Runner::resolve(const SymbolicWord &S,
-                                   const LoadedCode &Code) {
-  auto Found = Code.Module->global(S.Name);
-  if (!Found)
-    return Found.error().in("a recorded word points to " + S.Name);
-  return Found->Begin + S.Addend;
+/// What the symbolic words are in this process: in the argument bytes at once,
+/// in memory as stretches for patch. A variant that has lost a symbol does not
+/// use it; the original has all that were recorded.
+Expected<std::vector<Runner::Patch>>
+Runner::collect(const PlanLaunch &L, const LoadedCode &Code, bool Original,
+                std::vector<uint8_t> &Arguments) {
+  std::map<Address, uint64_t> Words;
+  std::map<std::string, Expected<AddressRange>> Known;
+  for (const SymbolicWord &S : L.Symbolic) {
+    auto Found = Known.find(S.Name);
+    if (Found == Known.end())
+      Found = Known.emplace(S.Name, Code.Module->global(S.Name)).first;
+    if (!Found->second && Original)
+      return Found->second.error().in("a recorded word points to " + S.Name);
+    if (!Found->second)
+      continue;
+    const uint64_t Value = Found->second->Begin + S.Addend;
+    if (S.Allocation == 0xffffffffu)
+      std::memcpy(Arguments.data() + S.Offset, &Value, 8);
+    else if (auto Base = baseOf(L.Ranges[S.Allocation], Code))
+      Words[*Base + S.Offset] = Value;
+  }
+  std::vector<Patch> Patches;
+  uint64_t Bytes = 0;
+  for (const auto &[Where, Value] : Words) {
+    // Never over the end of a mapping: a stretch ends with a word.
+    if (Patches.empty() ||
+        Where - Patches.back().Begin - Patches.back().Size > PatchGapBytes) {
+      Patches.push_back({Where, 0, Bytes, {}});
+    }
+    Patch &P = Patches.back();
+    Bytes += Where + 8 - P.Begin - P.Size;
+    P.Size = Where + 8 - P.Begin;
+    P.Words.push_back({Where - P.Begin, 0, Value});
+  }
+  if (Error E = ensureScratch(Bytes))
+    return E;
+  return Patches;
 }
 
-Expected<uint64_t> Runner::readWord(Address Where) {
-  if (Error E = D.copyToHost(Scratch, Where, 8, Stream))
-    return E;
-  if (Error E = D.synchronize(Stream, WaitMs))
-    return E;
-  uint64_t Value;
-  std::memcpy(&Value, Scratch, 8);
-  return Value;
-}
-
-Error Runner::writeWord(Address Where, uint64_t Value) {
-  std::memcpy(Scratch, &Value, 8);
-  if (Error E = D.copyToDevice(Where, Scratch, 8, Stream))
-    return E;
+Error Runner::readStretches(const std::vector<Patch> &Patches) {
+  for (const Patch &P : Patches)
+    if (Error E = D.copyToHost(Scratch + P.At, P.Begin, P.Size, Stream))
+      return E;
   return D.synchronize(Stream, WaitMs);
 }
 
-Error Runner::patch(const PlanLaunch &L, const LoadedCode &Code,
-                    std::vector<uint8_t> &Arguments,
-                    std::vector<Patch> &Patches) {
-  for (const SymbolicWord &S : L.Symbolic) {
-    auto Value = resolve(S, Code);
-    if (!Value)
-      return Value.error();
-    if (S.Allocation == 0xffffffffu) {
-      std::memcpy(Arguments.data() + S.Offset, &*Value, 8);
-      continue;
-    }
-    auto Base = baseOf(L.Ranges[S.Allocation], Code);
-    if (!Base)
-      continue;
-    auto Recorded = readWord(*Base + S.Offset);
-    if (!Recorded)
-      return Recorded.error();
-    if (Error E = writeWord(*Base + S.Offset, *Value))
+Error Runner::writeStretches(const std::vector<Patch> &Patches) {
+  for (const Patch &P : Patches)
+    if (Error E = D.copyToDevice(P.Begin, Scratch + P.At, P.Size, Stream))
       return E;
-    Patches.push_back({*Base + S.Offset, *Recorded, *Value});
-  }
-  return {};
+  return D.synchronize(Stream, WaitMs);
+}
+
+Error Runner::patch(std::vector<Patch> &Patches) {
+  if (Patches.empty())
+    return {};
+  if (Error E = readStretches(Patches))
+    return E;
+  for (Patch &P : Patches)
+    for (Patch::Word &W : P.Words) {
+      std::memcpy(&W.Recorded, Scratch + P.At + W.Offset, 8);
+      std::memcpy(Scratch + P.At + W.Offset, &W.Resolved, 8);
+    }
+  return writeStretches(Patches);
 }
 
 Error Runner::unpatch(const std::vector<Patch> &Patches) {
-  for (const Patch &P : Patches) {
-    auto Now = readWord(P.Where);
-    if (!Now)
-      return Now.error();
-    if (*Now == P.Resolved) // else the kernel wrote something of its own
-      if (Error E = writeWord(P.Where, P.Recorded))
-        return E;
-  }
-  return {};
+  if (Patches.empty())
+    return {};
+  if (Error E = readStretches(Patches))
+    return E;
+  for (const Patch &P : Patches)
+    for (const Patch::Word &W : P.Words) {
+      // Another value is the kernel's own.
+      if (!std::memcmp(Scratch + P.At + W.Offset, &W.Resolved, 8))
+        std::memcpy(Scratch + P.At + W.Offset, &W.Recorded, 8);
+    }
+  return writeStretches(Patches);
 }
 
 Expected<double> Runner::launch(const PlanLaunch &L, const LoadedCode &Code,
@@ -337,7 +360,11 @@ RunResult Runner::run(const Request &R, const std::function<void()> &Ready,
   std::vector<Patch> Patches;
   if (!R.Dry) {
     std::vector<uint8_t> Arguments = L.Arguments;
-    if (Error E = patch(L, Code, Arguments, Patches))
+    auto Found = collect(L, Code, R.Slot == OriginalSlot, Arguments);
+    if (!Found)
+      return failed(Found.error(), Outcome::LaunchFailed);
+    Patches = std::move(*Found);
+    if (Error E = patch(Patches))
       return failed(E, Outcome::LaunchFailed);
     Ready();
     auto Ns = launch(L, Code, Arguments, R.Flush);

@@ -61,9 +61,17 @@ public:
                                            uint64_t Chunk);
 
 private:
+  /// Symbolic words that lie close together: read, changed and written as one
+  /// stretch of memory.
   struct Patch {
-    Address Where = 0;
-    uint64_t Recorded = 0, Resolved = 0;
+    Address Begin = 0;
+    uint64_t Size = 0;
+    uint64_t At = 0; // in the scratch buffer
+    struct Word {
+      uint64_t Offset = 0; // in the stretch
+      uint64_t Recorded = 0, Resolved = 0;
+    };
+    std::vector<Word> Words;
   };
 
   /// Address of a range for the code that runs; nothing for a module global
@@ -73,15 +81,16 @@ private:
                                           const LoadedCode &Code);
   Error restore(const PlanLaunch &L, const LoadedCode &Code);
   Error restoreRange(const PlanRange &P, Address Base, const Digest *Live);
-  Expected<uint64_t> resolve(const SymbolicWord &S, const LoadedCode &Code);
-  Error patch(const PlanLaunch &L, const LoadedCode &Code,
-              std::vector<uint8_t> &Arguments, std::vector<Patch> &Patches);
+  Expected<std::vector<Patch>> collect(const PlanLaunch &L,
+                                       const LoadedCode &Code, bool Original,
+                                       std::vector<uint8_t> &Arguments);
+  Error patch(std::vector<Patch> &Patches);
   Error unpatch(const std::vector<Patch> &Patches);
   Expected<double> launch(const PlanLaunch &L, const LoadedCode &Code,
                           std::span<const uint8_t> Arguments, bool Flush);
   Error ensureScratch(uint64_t Bytes);
-  Expected<uint64_t> readWord(Address Where);
-  Error writeWord(Address Where, uint64_t Value);
+  Error readStretches(const std::vector<Patch> &Patches);
+  Error writeStretches(const std::vector<Patch> &Patches);
   RunResult failed(const Error &E, Outcome Default);
 
   Device &D;

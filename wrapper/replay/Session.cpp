@@ -14,9 +14,11 @@ namespace r3::replay {
 namespace {
 
 constexpr uint64_t LeastDeadlineMs = 1000;
-constexpr uint64_t FirstDeadlineMs = 10000; // nothing is known yet
-constexpr uint64_t DeadlineFactor = 20;
-constexpr unsigned MostRepetitions = 1000;
+constexpr uint64_t FirstDeadlineMs = 2000; // known from the program only
+constexpr uint64_t UnknownDeadlineMs = 10000;
+constexpr double DeadlineFactor = 20;
+constexpr double MostDeadlineMs = 24 * 3600 * 1000.0;
+constexpr unsigned MostRepetitions = 100000;
 
 double median(std::vector<double> Values) {
   if (Values.empty())
@@ -65,7 +67,7 @@ Session::Reply Session::hello(const json::Value &Request) {
                                        Device->identity().Arch);
   if (!Pipelines)
     return Pipelines.error().in("default pipelines");
-  Message List("pipelines");
+  Message List;
   for (const auto &[Level, Text] : *Pipelines)
     List.text(Level.c_str(), Text);
   return Message("reply")
@@ -113,7 +115,7 @@ Session::Reply Session::load(const json::Value &Request) {
 
   std::vector<std::string> List;
   for (const LoadedRecording &L : Kernel->recordings())
-    List.push_back(Message("recording")
+    List.push_back(Message()
                        .text("id", L.Id)
                        .number("footprint", L.Manifest.footprint())
                        .text("class", L.Manifest.Class)
@@ -183,9 +185,11 @@ uint64_t Session::deadlineMs(size_t Index) const {
       P.OriginalNs > 0
           ? P.OriginalNs
           : double(Kernel->recordings()[Index].Manifest.DurationNs);
-  const auto Scaled = static_cast<uint64_t>(KnownNs * DeadlineFactor / 1e6);
-  return std::max(P.OriginalNs > 0 ? LeastDeadlineMs : FirstDeadlineMs,
-                  std::min<uint64_t>(Scaled, 24ull * 3600 * 1000));
+  const auto Scaled = static_cast<uint64_t>(
+      std::min(KnownNs * DeadlineFactor / 1e6, MostDeadlineMs));
+  return std::max(Scaled, P.OriginalNs > 0 ? LeastDeadlineMs
+                          : KnownNs > 0    ? FirstDeadlineMs
+                                           : UnknownDeadlineMs);
 }
 
 Error Session::replayOriginal(size_t Index, unsigned Repetitions) {
@@ -205,7 +209,7 @@ Error Session::replayOriginal(size_t Index, unsigned Repetitions) {
     if (Cancelled)
       return Error(ErrorCode::Interrupted, "cancelled");
     Attempt A = Device->run(
-        {Index, OriginalSlot, /*Flush=*/true, false, deadlineMs(Index)});
+        {Index, OriginalSlot, flushes(), /*Dry=*/false, deadlineMs(Index)});
     for (const auto &[Step, Ms] : A.Ms)
       P.Ms[Step] += Ms;
     if (!A.ok())
@@ -250,7 +254,7 @@ Session::Reply Session::prepare(const json::Value &Request) {
     const trust::Noise &N = P.Base->noise()[I];
     if (!N.ChangedBytes)
       continue;
-    Buffers.push_back(Message("buffer")
+    Buffers.push_back(Message()
                           .text("name", B.Name)
                           .number("address", B.Address)
                           .number("size", B.Size)

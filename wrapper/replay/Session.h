@@ -59,6 +59,10 @@ private:
   /// Replays the original Repetitions times and judges; kept in Preparations.
   Error replayOriginal(size_t Index, unsigned Repetitions);
   uint64_t deadlineMs(size_t Index) const;
+  /// Whether caches are flushed before a launch. Not on the CPU device: the
+  /// caches that virtual machines report take longer to flush than kernels
+  /// take to run.
+  bool flushes() const { return Device->identity().Backend != "cpu"; }
 
   // Evaluation.
   Build buildVariant(const std::string &VariantJson);

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The parts of the compile worker that need no LLVM: forks with limits, ELF
+// sections, ptxas' figures.
+#include "wrapper/replay/ElfCode.h"
+#include "wrapper/replay/Fork.h"
+#include "wrapper/replay/Ptxas.h"
+
+#include "runtime/support/Files.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <unistd.h>
+
+using namespace r3;
+using namespace r3::replay;
+using ::testing::HasSubstr;
+
+namespace {
+
+TEST(Fork, GivesBackBytesAndTimes) {
+  ForkResult R = runForked({}, [] {
+    ForkProduct P;
+    P.Bytes.assign(3u << 20, 7); // more than a pipe holds
+    P.Ms["step"] = 1.5;
+    return Expected<ForkProduct>(P);
+  });
+  EXPECT_EQ(R.Ending, Outcome::Ok) << R.Message;
+  EXPECT_EQ(R.Product.Bytes, std::vector<uint8_t>(3u << 20, 7));
+  EXPECT_EQ(R.Product.Ms["step"], 1.5);
+}
+
+TEST(Fork, ErrorsAreFailedBuilds) {
+  ForkResult R = runForked({}, []() -> Expected<ForkProduct> {
+    return fail(ErrorCode::Failed, "no such pass");
+  });
+  EXPECT_EQ(R.Ending, Outcome::BuildFailed);
+  EXPECT_EQ(R.Message, "no such pass");
+}
+
+TEST(Fork, DeathsAreCrashesWithLastWords) {
+  ForkResult R = runForked({}, []() -> Expected<ForkProduct> {
+    ::write(2, "LLVM ERROR: planted\n", 20);
+    ::abort();
+  });
+  EXPECT_EQ(R.Ending, Outcome::BuildCrashed);
+  EXPECT_THAT(R.Message, HasSubstr("signal 6"));
+  EXPECT_THAT(R.Message, HasSubstr("LLVM ERROR: planted"));
+  R = runForked({}, []() -> Expected<ForkProduct> { ::_exit(0); });
+  EXPECT_EQ(R.Ending, Outcome::BuildCrashed);
+}
+
+TEST(Fork, DeadlinesAreTimeouts) {
+  ForkLimits L;
+  L.DeadlineMs = 100;
+  ForkResult R = runForked(L, []() -> Expected<ForkProduct> {
+    for (;;)
+      ::pause();
+  });
+  EXPECT_EQ(R.Ending, Outcome::BuildTimeout);
+}
+
+TEST(Fork, CpuTimeIsLimited) {
+  ForkLimits L;
+  L.DeadlineMs = 60000;
+  L.CpuSeconds = 1;
+  ForkResult R = runForked(L, []() -> Expected<ForkProduct> {
+    for (;;)
+      if (::getppid() == 0) // never: the parent waits
+        ::_exit(1);
+  });
+  EXPECT_EQ(R.Ending, Outcome::BuildTimeout);
+  EXPECT_THAT(R.Message, HasSubstr("CPU time"));
+}
+
+#ifndef __SANITIZE_ADDRESS__
+TEST(Fork, MemoryIsLimited) {
+  ForkLimits L;
+  L.MemoryBytes = 1ull << 30;
+  ForkResult R = runForked(L, []() -> Expected<ForkProduct> {
+    std::vector<uint8_t> Huge(2ull << 30, 1);
+    ForkProduct P;
+    P.Bytes.push_back(Huge.back());
+    return P;
+  });
+  EXPECT_EQ(R.Ending, Outcome::BuildCrashed);
+}
+#endif
+
+TEST(ElfCode, ReadsEveryCutWithoutHarm) {
+  auto File = readFile(R3_TEST_KERNELS ".cubin");
+  ASSERT_TRUE(File) << File.error().message();
+  auto Whole = codeDigest(*File, "saxpy");
+  ASSERT_TRUE(Whole) << Whole.error().message();
+  auto Other = codeDigest(*File, "staged");
+  ASSERT_TRUE(Other);
+  EXPECT_NE(*Whole, *Other);
+  EXPECT_EQ(codeDigest(*File, "nobody").error().code(), ErrorCode::NotFound);
+  for (size_t Size = 0; Size < File->size(); Size += 7) {
+    auto Cut = codeDigest({File->data(), Size}, "saxpy");
+    // Behind the section table lies nothing that matters.
+    EXPECT_TRUE(!Cut || (Size > File->size() * 3 / 4 && *Cut == *Whole))
+        << "cut at " << Size;
+  }
+}
+
+TEST(Ptxas, FiguresAreThoseOfTheKernel) {
+  const std::string Text =
+      "ptxas info    : 0 bytes gmem\n"
+      "ptxas info    : Compiling entry function 'other' for 'sm_90'\n"
+      "ptxas info    : Function properties for other\n"
+      "    0 bytes stack frame, 99 bytes spill stores, 9 bytes spill loads\n"
+      "ptxas info    : Used 99 registers, used 1 barriers, 999 bytes smem\n"
+      "ptxas info    : Compiling entry function 'k' for 'sm_90'\n"
+      "ptxas info    : Function properties for k\n"
+      "    8 bytes stack frame, 16 bytes spill stores, 24 bytes spill loads\n"
+      "ptxas info    : Used 32 registers, used 1 barriers, 64 bytes smem, 380 "
+      "bytes cmem[0]\n";
+  PtxasResult R;
+  readFigures(Text, "k", R);
+  EXPECT_EQ(R.Registers, 32u);
+  EXPECT_EQ(R.Shared, 64u);
+  EXPECT_EQ(R.Spills, 16u);
+}
+
+} // namespace

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The real compile worker, CUDA without a GPU: cubins, their digests and
+// figures, and pipelines that kill the compiler.
+#include "wrapper/replay/CompileLink.h"
+#include "wrapper/replay/ElfCode.h"
+
+#include "runtime/support/Files.h"
+#include "runtime/support/Process.h"
+#include "runtime/support/Variant.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+using namespace r3;
+using namespace r3::replay;
+using ::testing::HasSubstr;
+
+namespace {
+
+class CompileTest : public ::testing::Test {
+protected:
+  void SetUp() override { setKernel("cuda", "saxpy"); }
+  void setKernel(const std::string &Backend, const std::string &Kernel,
+                 const std::string &Arch = "sm_90") {
+    auto Bitcode = readFile(R3_TEST_KERNELS ".bc");
+    ASSERT_TRUE(Bitcode) << Bitcode.error().message();
+    Link.setJob({Backend, Kernel, Arch, "O2", *Bitcode});
+  }
+  Build build(const Variant &V, uint64_t DeadlineMs = 60000) {
+    return Link.build(V.canonicalJson(), DeadlineMs);
+  }
+  Build build(const std::string &Pipeline) {
+    Variant V;
+    V.Pipeline = Pipeline;
+    return build(V);
+  }
+
+  Children All;
+  CompileLink Link{installationPath("libexec/r3/r3-compile"),
+                   /*GraceMs=*/10000, All};
+};
+
+TEST_F(CompileTest, TheOriginalIsWhatClangShips) {
+  Build B = build(Variant());
+  ASSERT_EQ(B.Ending, Outcome::Ok) << B.Message;
+  EXPECT_GT(B.Registers, 4u);
+  EXPECT_GT(B.Ms["pipeline"], 0);
+  EXPECT_GT(B.Ms["codegen"], 0);
+  EXPECT_GT(B.Ms["ptxas"], 0);
+  auto Shipped = readFile(R3_TEST_KERNELS ".cubin");
+  ASSERT_TRUE(Shipped) << Shipped.error().message();
+  auto Code = codeDigest(*Shipped, "saxpy");
+  ASSERT_TRUE(Code) << Code.error().message();
+  EXPECT_EQ(B.Code, Code->hex());
+}
+
+TEST_F(CompileTest, BuildsRepeatAndVariantsDiffer) {
+  Variant Limited, Unoptimised, Slow;
+  Limited.MaxRegisters = 16;
+  Unoptimised.PtxasLevel = "O0";
+  Slow.Level = "O0";
+  Build Original = build("default<O2>");
+  ASSERT_EQ(Original.Ending, Outcome::Ok) << Original.Message;
+  EXPECT_EQ(build(Variant()).Code, Original.Code);
+  EXPECT_NE(build(Unoptimised).Code, Original.Code);
+  EXPECT_NE(build(Slow).Code, Original.Code);
+  Build B = build(Limited);
+  EXPECT_EQ(B.Ending, Outcome::Ok) << B.Message;
+  EXPECT_LE(B.Registers, 16u);
+}
+
+TEST_F(CompileTest, PrintedPipelinesBuild) {
+  auto Printed = Link.pipelines("cuda", "sm_90");
+  ASSERT_TRUE(Printed) << Printed.error().message();
+  ASSERT_EQ(Printed->size(), 4u);
+  for (const auto &[Level, Text] : *Printed) {
+    Build B = build(Text);
+    EXPECT_EQ(B.Ending, Outcome::Ok) << Level << ": " << B.Message;
+  }
+}
+
+TEST_F(CompileTest, PipelinesThatKillTheCompilerAreNamed) {
+  setKernel("cuda", "hang"); // which has a loop
+  Build B = build("function(loop(licm))");
+  EXPECT_EQ(B.Ending, Outcome::BuildCrashed);
+  EXPECT_THAT(B.Message, HasSubstr("LICM requires MemorySSA"));
+  const pid_t Worker = Link.childPid();
+  EXPECT_EQ(build(Variant()).Ending, Outcome::Ok);
+  EXPECT_EQ(Link.childPid(), Worker) << "only the fork should have died";
+}
+
+TEST_F(CompileTest, TextThatIsNoPipelineFails) {
+  Build B = build("dance");
+  EXPECT_EQ(B.Ending, Outcome::BuildFailed);
+  EXPECT_THAT(B.Message, HasSubstr("dance"));
+}
+
+TEST_F(CompileTest, DeadlinesAreKept) {
+  Build B = build(Variant(), /*DeadlineMs=*/1);
+  EXPECT_EQ(B.Ending, Outcome::BuildTimeout) << B.Message;
+  EXPECT_EQ(build(Variant()).Ending, Outcome::Ok);
+}
+
+TEST_F(CompileTest, WhatPtxasRefusesIsAFailedBuild) {
+  setKernel("cuda", "saxpy", "sm_20");
+  Build B = build(Variant());
+  EXPECT_EQ(B.Ending, Outcome::BuildFailed);
+  EXPECT_THAT(B.Message, HasSubstr("sm_20"));
+}
+
+TEST_F(CompileTest, BadModulesAndKernelsAreErrors) {
+  setKernel("cuda", "nobody");
+  Build B = build(Variant());
+  EXPECT_EQ(B.Ending, Outcome::BuildFailed);
+  EXPECT_THAT(B.Message, HasSubstr("nobody"));
+  auto Bitcode = readFile(R3_TEST_KERNELS ".bc");
+  ASSERT_TRUE(Bitcode);
+  Bitcode->resize(Bitcode->size() / 2);
+  Link.setJob({"cuda", "saxpy", "sm_90", "O2", *Bitcode});
+  EXPECT_NE(build(Variant()).Ending, Outcome::Ok);
+  Link.clearJob();
+  EXPECT_EQ(build(Variant()).Ending, Outcome::Refused);
+}
+
+TEST_F(CompileTest, CpuObjectsHaveDigestsToo) {
+  setKernel("cpu", "hang");
+  Build B = build(Variant());
+  ASSERT_EQ(B.Ending, Outcome::Ok) << B.Message;
+  EXPECT_EQ(B.Code.size(), 32u);
+  EXPECT_EQ(build("default<O2>").Code, B.Code);
+  EXPECT_NE(build("default<O0>").Code, B.Code);
+  EXPECT_EQ(build("function(loop(licm))").Ending, Outcome::BuildCrashed);
+  auto Printed = Link.pipelines("cpu", "x86-64");
+  ASSERT_TRUE(Printed) << Printed.error().message();
+  EXPECT_EQ(build(Printed->at("O3")).Ending, Outcome::Ok);
+}
+
+} // namespace

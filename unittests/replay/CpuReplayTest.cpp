@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The whole worker on the CPU device: real kernels, real compilers, recordings
+// written by hand.
+#include "Fixture.h"
+
+#include "runtime/support/Files.h"
+
+#include <gmock/gmock.h>
+
+#include <cstring>
+
+using namespace r3;
+using namespace r3::testing;
+using ::testing::HasSubstr;
+
+namespace {
+
+class CpuReplayTest : public ReplayTest {
+protected:
+  SaxpyOptions options(const std::string &Kernel, int N = 100001) {
+    auto Bitcode = readFile(R3_TEST_KERNELS ".bc");
+    EXPECT_TRUE(Bitcode) << Bitcode.error().message();
+    SaxpyOptions O;
+    O.Backend = "cpu";
+    O.Kernel = Kernel;
+    O.N = N;
+    O.Bitcode = *Bitcode;
+    return O;
+  }
+  std::unique_ptr<Worker> start() {
+    WorkerOptions O;
+    O.Backend = "cpu";
+    O.StorePath = TheStore->path();
+    auto W = Worker::start(O);
+    EXPECT_TRUE(W) << W.error().message();
+    return W ? std::move(*W) : nullptr;
+  }
+  /// How the original of a kernel ends, and that the worker goes on after it.
+  ReplayReport fate(const std::string &Kernel) {
+    auto W = start();
+    Error E = W->load({record(options(Kernel, 1000))});
+    EXPECT_FALSE(E) << E.message();
+    auto P = W->prepare(0, 1);
+    EXPECT_TRUE(P) << P.error().message();
+    E = W->load({record(options("saxpy", 1000))});
+    EXPECT_FALSE(E) << E.message();
+    auto R = W->evaluate(Variant(), {0}, 0, 1);
+    EXPECT_TRUE(R && R->Result == Outcome::Ok);
+    return P ? *P : ReplayReport();
+  }
+};
+
+TEST_F(CpuReplayTest, SaxpyReproducesAndVariantsAreTimed) {
+  auto W = start();
+  EXPECT_EQ(W->identity().Backend, "cpu");
+  ASSERT_EQ(W->pipelines().size(), 4u);
+  Error E = W->load({record(options("saxpy"))});
+  ASSERT_FALSE(E) << E.message();
+  auto P = W->prepare(0, 3);
+  ASSERT_TRUE(P) << P.error().message();
+  EXPECT_EQ(P->Result, Outcome::Ok) << P->Message;
+  EXPECT_TRUE(P->BitExact);
+  ASSERT_EQ(P->OriginalNs.size(), 3u);
+  EXPECT_GT(P->OriginalNs[0], 0);
+  for (const std::string &Text :
+       {std::string("default<O1>"), std::string("default<O3>"),
+        W->pipelines().at("O3"), W->pipelines().at("Os")}) {
+    auto R = W->evaluate(pipeline(Text), {0}, 2, 1);
+    ASSERT_TRUE(R) << R.error().message();
+    EXPECT_EQ(R->Result, Outcome::Ok) << R->Message;
+    EXPECT_EQ(R->VariantNs.size(), 2u);
+    EXPECT_EQ(R->Code.size(), 32u);
+  }
+}
+
+TEST_F(CpuReplayTest, FailedBuildsHaveNames) {
+  auto W = start();
+  Error E = W->load({record(options("hang", 1000))}); // it has a loop
+  ASSERT_FALSE(E) << E.message();
+  auto R = W->evaluate(pipeline("function(loop(licm))"), {0}, 0, 1);
+  ASSERT_TRUE(R) << R.error().message();
+  EXPECT_EQ(R->Result, Outcome::BuildCrashed) << R->Message;
+  R = W->evaluate(pipeline("dance"), {0}, 0, 1);
+  ASSERT_TRUE(R) << R.error().message();
+  EXPECT_EQ(R->Result, Outcome::BuildFailed);
+  Variant V;
+  V.MaxRegisters = 32;
+  R = W->evaluate(V, {0}, 0, 1);
+  ASSERT_TRUE(R) << R.error().message();
+  EXPECT_EQ(R->Result, Outcome::Refused);
+}
+
+TEST_F(CpuReplayTest, SharedMemoryAndBarriersReplay) {
+  auto W = start();
+  Error E = W->load({record(options("staged", 5000))});
+  ASSERT_FALSE(E) << E.message();
+  auto R = W->evaluate(pipeline("default<O3>"), {0}, 1, 1);
+  ASSERT_TRUE(R) << R.error().message();
+  EXPECT_EQ(R->Result, Outcome::Ok) << R->Message;
+}
+
+TEST_F(CpuReplayTest, ModuleGlobalsAreFilledByName) {
+  auto Path = record(options("scaled", 1000)); // expects a factor of 2
+  auto Bytes = readFile(Path);
+  ASSERT_TRUE(Bytes);
+  auto R = Recording::parse(*Bytes, Path);
+  ASSERT_TRUE(R);
+  // The program had set Scale[2] to 2 and the other factors to 9.
+  std::string Content(16, '\0');
+  const float Values[4] = {9, 9, 2, 9};
+  std::memcpy(Content.data(), Values, 16);
+  std::vector<std::string> Before(3, std::string(4000, '\0')), After(3);
+  for (int I = 0; I < 1000; ++I) {
+    const float X = float(I % 100), Y = 2 * X;
+    std::memcpy(&Before[0][I * 4], &X, 4);
+    After[1].append(reinterpret_cast<const char *>(&Y), 4);
+  }
+  for (auto &A : R->Allocations)
+    A.Before.clear(), A.After.clear();
+  RecordedAllocation Global;
+  Global.Address = 0x123400;
+  Global.Size = 16;
+  Global.Kind = MemoryKind::Global;
+  Global.Global = "Scale";
+  R->Allocations.push_back(Global);
+  Before[2] = Content;
+  auto W = start();
+  Error E = W->load({write(*R, Before, After)});
+  ASSERT_FALSE(E) << E.message();
+  auto Report = W->evaluate(pipeline("default<O3>"), {0}, 1, 1);
+  ASSERT_TRUE(Report) << Report.error().message();
+  EXPECT_EQ(Report->Result, Outcome::Ok) << Report->Message;
+  // With another factor the recorded outcome is not reproduced.
+  const float Wrong[4] = {9, 9, 3, 9};
+  std::memcpy(Before[2].data(), Wrong, 16);
+  for (auto &A : R->Allocations)
+    A.Before.clear(), A.After.clear();
+  E = W->load({write(*R, Before, After)});
+  ASSERT_FALSE(E) << E.message();
+  auto P = W->prepare(0, 2);
+  ASSERT_TRUE(P) << P.error().message();
+  EXPECT_EQ(P->Result, Outcome::NotVerifiable);
+}
+
+TEST_F(CpuReplayTest, EndlessKernelsTimeOut) {
+  ReplayReport P = fate("hang");
+  EXPECT_EQ(P.Result, Outcome::Timeout) << P.Message;
+}
+
+TEST_F(CpuReplayTest, TrapsAreIllegalAccesses) {
+  ReplayReport P = fate("trap");
+  EXPECT_EQ(P.Result, Outcome::IllegalAccess) << P.Message;
+}
+
+TEST_F(CpuReplayTest, WildStoresAreNamed) {
+  ReplayReport P = fate("wild");
+  EXPECT_TRUE(P.Result == Outcome::IllegalAccess ||
+              P.Result == Outcome::OutOfBounds)
+      << outcomeName(P.Result) << " " << P.Message;
+}
+
+TEST_F(CpuReplayTest, StoresBehindAnAllocationAreOutOfBounds) {
+  ReplayReport P = fate("outside");
+  EXPECT_EQ(P.Result, Outcome::OutOfBounds) << P.Message;
+  EXPECT_THAT(P.Message, HasSubstr("y"));
+}
+
+} // namespace

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Kernels that tests record by hand, all with saxpy's parameters. Some are
+// wrong on purpose.
+extern "C" {
+
+__device__ float Scale[4] = {0, 1, 2, 3};
+
+__global__ void saxpy(float *x, float *y, float a, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    y[i] += a * x[i];
+}
+
+/// The factor comes from a module global, which recordings hold.
+__global__ void scaled(float *x, float *y, float a, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    y[i] += Scale[2] * x[i];
+}
+
+/// Through shared memory, with a barrier.
+__global__ void staged(float *x, float *y, float a, int n) {
+  __shared__ float Tile[256];
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  Tile[threadIdx.x ^ 1] = i < n ? x[i] : 0;
+  __syncthreads();
+  if (i < n)
+    y[i] += a * Tile[threadIdx.x ^ 1];
+}
+
+__global__ void hang(float *x, float *y, float a, int n) {
+  while (*static_cast<volatile float *>(x) >= 0)
+    ;
+  y[0] = a;
+}
+
+__global__ void trap(float *x, float *y, float a, int n) {
+  if (x[0] >= 0)
+    __trap();
+  y[0] = a;
+}
+
+__global__ void wild(float *x, float *y, float a, int n) {
+  *reinterpret_cast<volatile float *>(16 + static_cast<long>(a)) = y[0];
+}
+
+__global__ void outside(float *x, float *y, float a, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i <= n)
+    y[i] += i < n ? a * x[i] : 1;
+}
+}
