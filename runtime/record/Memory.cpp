@@ -47,8 +47,8 @@ MemoryReader::digests(std::span<const AddressRange> Ranges) {
   for (size_t R = 0; R < Ranges.size(); ++R) {
     for (uint64_t Offset = 0; Offset < Ranges[R].Size;) {
       // Whole chunks only, so that no chunk's leaves are split.
-      uint64_t Room = (LeafCapacity - Used) * LeafBytes / ChunkBytes *
-                      ChunkBytes;
+      uint64_t Room =
+          (LeafCapacity - Used) * LeafBytes / ChunkBytes * ChunkBytes;
       if (!Room) {
         if (Error E = hashWindows(Ranges, Windows, Result))
           return E;
@@ -126,12 +126,13 @@ Error MemoryReader::fillSlab(std::span<const WantedChunk> Chunks, size_t &Next,
   while (Next < Chunks.size()) {
     // A run of chunks that follow each other, as far as the slab goes.
     Address Begin = Chunks[Next].Where;
-    uint64_t Run = 0;
+    uint64_t Run = 0, Range = Chunks[Next].Range;
     size_t First = Next;
-    while (Next < Chunks.size() && Chunks[Next].Where == Begin + Run &&
+    while (Next < Chunks.size() && Chunks[Next].Range == Range &&
+           Chunks[Next].Where == Begin + Run &&
            F.Used + Run + Chunks[Next].Size <= Staging::SlabBytes) {
-      F.Pieces.push_back({Chunks[Next].Name, F.Slab->Data + F.Used + Run,
-                          Chunks[Next].Size});
+      F.Pieces.push_back(
+          {Chunks[Next].Name, F.Slab->Data + F.Used + Run, Chunks[Next].Size});
       Run += Chunks[Next].Size;
       ++Next;
     }
@@ -182,8 +183,8 @@ Error MemoryReader::handOver(Saver &Out, bool Wait) {
 }
 
 Expected<Staging::Slab *> MemoryReader::slab(Saver &Out) {
-  auto Deadline = std::chrono::steady_clock::now() +
-                  std::chrono::milliseconds(TimeoutMs);
+  auto Deadline =
+      std::chrono::steady_clock::now() + std::chrono::milliseconds(TimeoutMs);
   while (true) {
     if (Staging::Slab *S = Slabs.acquire())
       return S;

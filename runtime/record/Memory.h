@@ -20,6 +20,8 @@ struct WantedChunk {
   Address Where = 0;
   uint32_t Size = 0;
   Digest Name;
+  /// Index of its allocation: a copy may not reach from one into the next.
+  uint64_t Range = 0;
 };
 
 class MemoryReader {

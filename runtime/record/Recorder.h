@@ -35,7 +35,7 @@ struct RecorderOptions {
   bool Everything = false; // R3_RECORD_CLOSURE=all
   uint64_t Seed = 0;
   unsigned Writers = 4;
-  bool Exempt = false; // no limit on the share of time spent (tests)
+  bool Exempt = false; // no limit on the share of time spent (r3 record -c)
 };
 
 /// What the recorder needs to know from around it.

@@ -62,6 +62,8 @@ Error Runtime::readEnvironment() {
   Options.Policy.Skip = E->number("R3_RECORD_SKIP");
   Options.Policy.Classes = E->number("R3_RECORD_CLASSES");
   Options.Policy.Count = E->number("R3_RECORD_COUNT");
+  // Who says how many wants them, whatever they cost.
+  Options.Exempt = E->isSet("R3_RECORD_COUNT");
   Options.LimitBytes = E->number("R3_RECORD_LIMIT");
   Options.TimeoutMs = E->number("R3_RECORD_TIMEOUT");
   Options.Everything = Closure == "all";

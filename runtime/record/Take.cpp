@@ -35,7 +35,7 @@ Reason Take::failed(const Error &E) {
   // After a fault every call fails: nothing more is recorded here.
   if (S.D.fault().Sticky)
     S.Dead = true;
-  return Reason::LaunchFailed;
+  return Reason::DeviceError;
 }
 
 Reason Take::before() {
@@ -183,7 +183,7 @@ Reason Take::saveBefore() {
     for (size_t C = 0; C < (*First)[I].size(); ++C)
       Chunks.push_back({Where[I].Begin + C * ChunkBytes,
                         uint32_t(Recording::chunkSize(Where[I].Size, C)),
-                        (*First)[I][C]});
+                        (*First)[I][C], I});
   if (Expected<uint64_t> Bytes = save(Chunks); !Bytes) {
     if (Bytes.error().code() != ErrorCode::NoSpace)
       return failed(Bytes.error());
@@ -317,7 +317,7 @@ Reason Take::after(int LaunchResult) {
       Changed[I].push_back({C, After});
       Chunks.push_back({Where[I].Begin + C * ChunkBytes,
                         uint32_t(Recording::chunkSize(Where[I].Size, C)),
-                        After});
+                        After, I});
     }
   if (Expected<uint64_t> Bytes = save(Chunks); !Bytes) {
     if (Bytes.error().code() != ErrorCode::NoSpace)

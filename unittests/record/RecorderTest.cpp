@@ -160,6 +160,26 @@ TEST_F(Program, ACallThatWouldNotWaitDropsTheRecord) {
   EXPECT_EQ(lastReason(), "memory-changed");
 }
 
+// Allocations can follow each other without a gap; the driver refuses a copy
+// that reaches from one into the next.
+TEST_F(Program, NoCopyReachesIntoTheNextAllocation) {
+  start();
+  Words Data(2 * ChunkBytes / 8);
+  for (size_t I = 0; I < Data.size(); ++I)
+    Data[I] = I;
+  auto First = reinterpret_cast<Address>(Data.data());
+  Data[0] = First + ChunkBytes; // makes the second reachable
+  R->allocated(First, ChunkBytes, MemoryKind::Device);
+  R->allocated(First + ChunkBytes, ChunkBytes, MemoryKind::Device);
+  bool Crossed = false;
+  D.OnCopy = [&](Address From, uint64_t Size) {
+    Crossed |= From < First + ChunkBytes && From + Size > First + ChunkBytes;
+  };
+  launch(Data.data(), 1);
+  EXPECT_EQ(recordings().size(), 1u);
+  EXPECT_FALSE(Crossed);
+}
+
 TEST_F(Program, AFailedLaunchGivesItsErrorAndNoRecord) {
   start();
   Words Data(64, 1);
