@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// footprint MIB STEPS PERCENT random|zero: a kernel that owns MIB of memory and
-// writes PERCENT of it each step. Prints the rate of pinned copies to the host
+// footprint MIB STEPS PERCENT random|zero [WAIT_MS]: a kernel that owns MIB of
+// memory and writes PERCENT of it each step, WAIT_MS after it was allocated (as
+// a program that reads its input does). Prints the rate of pinned copies to the host
 // and how long each step took:
 //   rate 54.9 GB/s
 //   step 0 1.234 ms
@@ -10,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <unistd.h>
 
 static void require(cudaError_t Result, const char *What) {
   if (Result == cudaSuccess)
@@ -55,8 +57,9 @@ static double pinnedRate(const void *From, size_t Bytes) {
 }
 
 int main(int Count, char **Arguments) {
-  if (Count != 5) {
-    std::fprintf(stderr, "usage: footprint MIB STEPS PERCENT random|zero\n");
+  if (Count != 5 && Count != 6) {
+    std::fprintf(stderr, "usage: footprint MIB STEPS PERCENT random|zero "
+                         "[WAIT_MS]\n");
     return 2;
   }
   uint64_t Bytes = std::strtoull(Arguments[1], nullptr, 10) << 20;
@@ -70,6 +73,8 @@ int main(int Count, char **Arguments) {
     fill<<<1024, 256>>>(Words, Total);
   require(cudaDeviceSynchronize(), "fill");
   std::printf("rate %.2f GB/s\n", pinnedRate(Words, Bytes));
+  if (Count == 6)
+    usleep(std::strtoul(Arguments[5], nullptr, 10) * 1000);
   for (int Step = 0; Step < Steps; ++Step) {
     auto Begin = Clock::now();
     uint64_t First = Total > Changed ? (Step * Changed) % (Total - Changed) : 0;
