@@ -71,12 +71,19 @@ private:
     return Result && Result->Status.ok() ? Result->Out + Result->Err : "";
   }
 
+  /// The clang++ that clang-r3 runs.
+  static std::string clang(const Context &Given) {
+    bool Named = Given.Variables.isSet("R3_CLANG");
+    return Named ? Given.Variables.text("R3_CLANG") : R3_CLANG;
+  }
+
   static Finding checkClang(Context &Given) {
-    std::string Version = ask(Given, {R3_CLANG, "--version"});
+    std::string Version = ask(Given, {clang(Given), "--version"});
     if (Version.empty())
-      return {Finding::Bad, std::string(R3_CLANG) +
-                                " does not run: install clang-22, with which "
-                                "R3 was built"};
+      return {Finding::Bad, clang(Given) +
+                                " does not run: install clang-22, with "
+                                "which R3 was built, or name one by "
+                                "R3_CLANG"};
     return {Finding::Good, firstLine(Version)};
   }
 
@@ -87,14 +94,15 @@ private:
               Plugin + " is missing: builds need it (a sanitizer build of R3 "
                        "has none)"};
     SpawnOptions Options;
-    Options.Arguments = {R3_CLANG, "-x",        "c++", "-c",
-                         "-o",     "/dev/null", "-",   "-fpass-plugin=" + Plugin};
+    Options.Arguments = {
+        clang(Given), "-x",        "c++", "-c",
+        "-o",         "/dev/null", "-",   "-fpass-plugin=" + Plugin};
     Given.trace(Options.Arguments);
     auto Result = runProcess(Options, "int x;\n", ToolDeadline);
     if (!Result || !Result->Status.ok())
-      return {Finding::Bad, "clang does not load " + Plugin + ": " +
-                                (Result ? firstLine(Result->Err)
-                                        : Result.error().message())};
+      return {Finding::Bad,
+              "clang does not load " + Plugin + ": " +
+                  (Result ? firstLine(Result->Err) : Result.error().message())};
     return {Finding::Good, Plugin + " loads"};
   }
 
@@ -108,10 +116,10 @@ private:
                             " nor on PATH: install the CUDA Toolkit (12 or "
                             "13); builds need it, on either device"};
     size_t Place = Version.find("release ");
-    return {Finding::Good,
-            Tool + ", " +
-                (Place == std::string::npos ? firstLine(Version)
-                                            : firstLine(Version.substr(Place)))};
+    return {Finding::Good, Tool + ", " +
+                               (Place == std::string::npos
+                                    ? firstLine(Version)
+                                    : firstLine(Version.substr(Place)))};
   }
 
   static Finding checkDriver(const Context &Given) {
@@ -130,8 +138,8 @@ private:
     // The handle stays open: the driver does not like to be unloaded.
     if (!Get || Get(&Version) != 0)
       return {Finding::Bad, "libcuda.so.1 gives no version"};
-    return {Finding::Good, format("supports CUDA %d.%d", Version / 1000,
-                                  Version % 1000 / 10)};
+    return {Finding::Good,
+            format("supports CUDA %d.%d", Version / 1000, Version % 1000 / 10)};
   }
 
   Finding checkDevice(Context &Given) const {
@@ -175,7 +183,7 @@ private:
   }
 
   static Finding checkDisk(const Context &Given) {
-    struct statvfs Disk {};
+    struct statvfs Disk{};
     std::string Path = Given.StorePath;
     while (statvfs(Path.c_str(), &Disk) != 0 && Path.size() > 1)
       Path = Path.substr(0, std::max<size_t>(Path.rfind('/'), 1));
