@@ -14,7 +14,9 @@ namespace r3::replay {
 namespace {
 
 constexpr uint64_t LeastDeadlineMs = 1000;
-constexpr uint64_t FirstDeadlineMs = 2000; // known from the program only
+// Known from the program only. The first launch also loads code and starts
+// threads, on a busy machine for seconds; the original is no suspect.
+constexpr uint64_t FirstDeadlineMs = 10000;
 constexpr uint64_t UnknownDeadlineMs = 10000;
 constexpr double DeadlineFactor = 20;
 constexpr double MostDeadlineMs = 24 * 3600 * 1000.0;
