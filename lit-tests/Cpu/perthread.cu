@@ -1,7 +1,7 @@
 // Per-thread default streams: two threads' default streams do not wait for
 // each other, and synchronous copies are work of the thread's own stream.
 // REQUIRES: plugin
-// RUN: %clang %cuda -fpass-plugin=%plugin -O1 -DCUDA_API_PER_THREAD_DEFAULT_STREAM %s -o %t.exe %cudart
+// RUN: %clang %cuda -fpass-plugin=%plugin -O1 -DCUDA_API_PER_THREAD_DEFAULT_STREAM -Xclang -fgpu-default-stream=per-thread %s -o %t.exe %cudart
 // RUN: R3_DEVICE=cpu %t.exe | FileCheck %s
 #include <atomic>
 #include <cstdio>
