@@ -103,7 +103,7 @@ TEST(Verdict, ExactOriginalAcceptsOnlyEqualBits) {
 
 TEST(Verdict, ExactMeansBitsNotValues) {
   Raw Record = bytes<float>({0.0f, 2, 3, 4});
-  Original O(ValueType::F32, Zeros, Record, {Record});
+  Original O(ValueType::F32, bytes<float>({5, 0, 0, 0}), Record, {Record});
   EXPECT_EQ(O.judge(bytes<float>({-0.0f, 2, 3, 4})).Result, Outcome::Wrong);
 }
 
@@ -134,7 +134,7 @@ TEST(Verdict, VariantMayDifferByTwiceTheSpread) {
 
 TEST(Verdict, ElementsThatTheOriginalLeavesAloneStayExact) {
   Original O = noisyFloats();
-  EXPECT_EQ(O.judge(bytes<float>({1, 1, 1, 7 + 8 * Step})).Result,
+  EXPECT_EQ(O.judge(bytes<float>({1, 1, 1, 7 + 2 * Step})).Result,
             Outcome::Wrong);
 }
 
@@ -144,6 +144,15 @@ TEST(Verdict, NanInfinityAndDenormalsHaveNoTolerance) {
                     std::numeric_limits<float>::infinity(), 1e-42f})
     EXPECT_EQ(O.judge(bytes<float>({Bad, 1, 1, 7})).Result, Outcome::Wrong)
         << Bad;
+  // A denormal near a changed zero may be a small integer.
+  Original Zero(ValueType::F32, bytes<float>({0, 5, 0, 0}),
+                bytes<float>({1, 0, 1, 1}),
+                {bytes<float>({1 + Step, 0, 1, 1}),
+                 bytes<float>({1, 0, 1, 1})});
+  ASSERT_TRUE(Zero.Result.ok()) << Zero.Result.Message;
+  EXPECT_TRUE(Zero.judge(bytes<float>({1, Step, 1, 1})).ok());
+  EXPECT_EQ(Zero.judge(bytes<float>({1, 1e-42f, 1, 1})).Result,
+            Outcome::Wrong);
 }
 
 TEST(Verdict, NanInTheRecordIsNoWildcard) {
