@@ -301,7 +301,9 @@ void CpuDevice::addUnit(const CpuUnit &Unit) {
 }
 
 void CpuDevice::removeUnit(const void *Id) {
-  Units.remove(Id);
+  // A program that ends, or closes a library, while a kernel runs: waiting
+  // for it could be for ever.
+  Units.remove(Id, /*Keep=*/!Streams.isIdle());
   std::lock_guard Lock(Mutex);
   if (Units.empty())
     Sticky = false;

@@ -43,7 +43,8 @@ public:
   explicit UnitSet(Memory &Device);
   ~UnitSet();
   void add(const CpuUnit &Unit);
-  void remove(const void *Id);
+  /// Keep: its kernels may still run, so its code and globals stay.
+  void remove(const void *Id, bool Keep);
   bool empty() const;
   Expected<Kernel *> kernelOf(const void *Stub);
   Expected<AddressRange> globalByShadow(const void *HostVariable);
@@ -55,6 +56,7 @@ private:
   Memory &Device;
   mutable std::mutex Mutex;
   std::vector<std::shared_ptr<Unit>> Units; // in order of registration
+  std::vector<std::shared_ptr<Unit>> Kept;
 
   std::shared_ptr<Unit> unitOf(const void *Stub, std::string &Name) const;
 };

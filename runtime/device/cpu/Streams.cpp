@@ -207,6 +207,14 @@ void StreamSet::waitForAll() {
     D.On->waitFor(D.Count);
 }
 
+bool StreamSet::isIdle() const {
+  std::lock_guard Lock(Mutex);
+  for (const std::shared_ptr<Stream> &S : Live)
+    if (!S->isComplete(S->submitted()))
+      return false;
+  return Legacy->isComplete(Legacy->submitted());
+}
+
 void StreamSet::afterAll(std::function<void()> Work) {
   std::lock_guard Lock(Mutex);
   std::vector<Stream::Dependency> Dependencies = blockingWork();

@@ -92,6 +92,7 @@ public:
   bool destroy(void *Handle);
   void submit(Stream &To, std::function<void()> Work, bool Inline);
   void waitForAll();
+  bool isIdle() const;
   /// Calls Work when all work that legacy stream would wait for is done,
   /// without making later work wait for it.
   void afterAll(std::function<void()> Work);

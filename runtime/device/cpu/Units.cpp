@@ -222,8 +222,12 @@ void UnitSet::add(const CpuUnit &Info) {
   Units.push_back(std::make_shared<Unit>(Info, Device));
 }
 
-void UnitSet::remove(const void *Id) {
+void UnitSet::remove(const void *Id, bool Keep) {
   std::lock_guard Lock(Mutex);
+  if (Keep)
+    for (const std::shared_ptr<Unit> &U : Units)
+      if (U->Info.Id == Id)
+        Kept.push_back(U);
   std::erase_if(Units, [&](const std::shared_ptr<Unit> &U) {
     return U->Info.Id == Id;
   });

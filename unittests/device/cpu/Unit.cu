@@ -32,3 +32,9 @@ KERNEL twoFields(char A, double B, int *Out) { *Out = A + (int)B; }
 KERNEL refused(int *Out) { asm("bar.red.popc.u32 %0, 0, 1, 2;" : "=r"(*Out)); }
 
 KERNEL fails() { __trap(); }
+
+KERNEL waitsForHost(volatile int *Flag) {
+  while (*Flag == 0) {
+  }
+  *Flag = 2;
+}

@@ -20,17 +20,18 @@ namespace r3::cpu {
 class ProgramTest : public CpuTest {
 protected:
   // Stand for the program's stubs and shadow variables.
-  char AddStub, ReadStub, FieldsStub, RefusedStub, FailsStub, MissingStub;
+  char AddStub, ReadStub, FieldsStub, RefusedStub, FailsStub, MissingStub, WaitStub;
   int TotalShadow, StorageShadow, OtherShadow;
-  R3KernelEntry Kernels[6] = {
+  R3KernelEntry Kernels[7] = {
       {&AddStub, "addToTotal"},   {&ReadStub, "readAll"},
       {&FieldsStub, "twoFields"}, {&RefusedStub, "refused"},
-      {&FailsStub, "fails"},      {&MissingStub, "missing"}};
+      {&FailsStub, "fails"},      {&MissingStub, "missing"},
+      {&WaitStub, "waitsForHost"}};
   R3GlobalEntry Globals[2] = {{&TotalShadow, "Total", 4},
                               {&StorageShadow, "Storage", 16}};
   std::vector<uint8_t> Bitcode = bitcodeOf("Unit");
   CpuUnit Unit{this, nullptr, 0,     "O2",    "Unit.cu",
-               true, 6,       2,     Kernels, Globals};
+               true, 7,       2,     Kernels, Globals};
 
   void add() {
     Unit.Bitcode = Bitcode.data();
@@ -169,6 +170,23 @@ TEST_F(ProgramTest, UsesWinnersUnlessDisabled) {
            R"x({"pipeline":"function(sroa,gvn)","level":"O3"})x");
   add();
   EXPECT_EQ(launch(&AddStub, arguments(1)), "");
+}
+
+// A library that is closed while its kernel runs.
+TEST_F(ProgramTest, KeepsTheCodeOfARunningKernel) {
+  add();
+  Buffer<int> Flag(1);
+  auto Found = Device.kernelOf(&WaitStub);
+  ASSERT_TRUE(Found && *Found);
+  LaunchProblem Problem;
+  Error Failure = Device.launchKernel(**Found, shape({1, 1, 1}, {1, 1, 1}),
+                                      arguments(Flag.data()).Bytes, nullptr,
+                                      Problem);
+  ASSERT_FALSE(Failure) << Failure.message();
+  Device.removeUnit(this);
+  *static_cast<volatile int *>(Flag.data()) = 1;
+  EXPECT_EQ(Device.synchronizeDevice().message(), "");
+  EXPECT_EQ(Flag[0], 2);
 }
 
 TEST_F(ProgramTest, ReportsDamagedCode) {
