@@ -81,9 +81,9 @@ private:
   static constexpr unsigned MaxWarps = 32, MaxBarriers = 16;
 
   struct Warp {
-    uint32_t Live = 0;    // lanes that have not ended
-    uint32_t Ready = 0;   // lanes that can run
-    uint32_t InWarp = 0;  // wait in a warp operation
+    uint32_t Live = 0;     // lanes that have not ended
+    uint32_t Ready = 0;    // lanes that can run
+    uint32_t InWarp = 0;   // wait in a warp operation
     uint32_t InActive = 0; // wait in activeMask
   };
   struct Barrier {
@@ -101,7 +101,7 @@ private:
   std::unique_ptr<FiberThread[]> Threads;
   uint32_t Capacity = 0, Size = 0, Live = 0;
   uint32_t WarpCount = 0;
-  uint32_t IdleTurns = 0; // yields since anything else happened
+  uint32_t IdleTurns = 0;        // yields since anything else happened
   FiberThread *Resume = nullptr; // runs first when run() goes on
   bool Abandoned = false;
   Warp Warps[MaxWarps];

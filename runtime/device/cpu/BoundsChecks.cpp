@@ -50,8 +50,8 @@ private:
     const Value *Object = getUnderlyingObject(Address, /*MaxLookup=*/32);
     auto *A = dyn_cast<Argument>(Object);
     return isa<AllocaInst>(Object) ||
-           (A && (A->getArgNo() == 0 || A->hasByValAttr() ||
-                  A->hasStructRetAttr()));
+           (A &&
+            (A->getArgNo() == 0 || A->hasByValAttr() || A->hasStructRetAttr()));
   }
 
   void add(Instruction &I, Value *Address, Value *Size, AccessKind Kind,
@@ -74,8 +74,8 @@ private:
     else if (auto *R = dyn_cast<AtomicRMWInst>(&I))
       add(I, R->getPointerOperand(), sizeOf(R->getType()), Atomic, Found);
     else if (auto *X = dyn_cast<AtomicCmpXchgInst>(&I))
-      add(I, X->getPointerOperand(),
-          sizeOf(X->getCompareOperand()->getType()), Atomic, Found);
+      add(I, X->getPointerOperand(), sizeOf(X->getCompareOperand()->getType()),
+          Atomic, Found);
     else if (auto *Set = dyn_cast<AnyMemIntrinsic>(&I)) {
       add(I, Set->getRawDest(), Set->getLength(), Store, Found);
       if (auto *Copy = dyn_cast<AnyMemTransferInst>(&I))

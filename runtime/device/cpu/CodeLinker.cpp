@@ -97,9 +97,9 @@ private:
   r3::Error addSymbols() {
     SymbolMap Symbols;
     for (const RuntimeCall &Call : runtimeCalls())
-      Symbols[Orc.intern(Call.Name)] = {
-          ExecutorAddr::fromPtr(Call.Function),
-          JITSymbolFlags::Exported | JITSymbolFlags::Callable};
+      Symbols[Orc.intern(Call.Name)] = {ExecutorAddr::fromPtr(Call.Function),
+                                        JITSymbolFlags::Exported |
+                                            JITSymbolFlags::Callable};
     if (auto Problem = Runtime.define(absoluteSymbols(std::move(Symbols))))
       return convert(std::move(Problem), "CPU device");
     for (const char *Library : {"libm.so.6", "libc.so.6", "libgcc_s.so.1"}) {
@@ -193,8 +193,8 @@ r3::Expected<KernelImage> readImage(std::span<const uint8_t> Object) {
     return KernelImage::parse(
         {reinterpret_cast<const uint8_t *>(Content->data()), Content->size()});
   }
-  return fail(ErrorCode::Damaged,
-              "object for the CPU device: no section %s", ImageSection);
+  return fail(ErrorCode::Damaged, "object for the CPU device: no section %s",
+              ImageSection);
 }
 
 r3::Expected<std::unique_ptr<LinkedCode>>

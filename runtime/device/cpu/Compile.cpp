@@ -30,10 +30,9 @@ namespace r3::cpu {
 Expected<std::unique_ptr<Module>>
 parseDeviceModule(std::span<const uint8_t> Bitcode, LLVMContext &Context,
                   const std::string &Name) {
-  MemoryBufferRef Buffer(StringRef(reinterpret_cast<const char *>(
-                                       Bitcode.data()),
-                                   Bitcode.size()),
-                         Name);
+  MemoryBufferRef Buffer(
+      StringRef(reinterpret_cast<const char *>(Bitcode.data()), Bitcode.size()),
+      Name);
   auto Parsed = parseBitcodeFile(Buffer, Context);
   if (!Parsed)
     return fail(ErrorCode::Damaged, "%s: device code: %s", Name.c_str(),
@@ -75,8 +74,8 @@ static void measure(const Module &M, KernelImage &Image) {
     }
   Image.LocalBytes = static_cast<uint32_t>(std::min<uint64_t>(Own, 1u << 30));
   uint64_t Stack = Base + 2 * Own + (Deep ? Unknown : 0);
-  Image.StackBytes = static_cast<uint32_t>(
-      alignTo(std::min<uint64_t>(Stack, 1u << 30), 4096));
+  Image.StackBytes =
+      static_cast<uint32_t>(alignTo(std::min<uint64_t>(Stack, 1u << 30), 4096));
 }
 
 // --- Steps.
@@ -237,9 +236,8 @@ Expected<std::vector<uint8_t>> compileGlobals(const Module &M,
 
 namespace r3 {
 
-Expected<std::vector<uint8_t>>
-compileForCpu(std::span<const uint8_t> Bitcode,
-              const CpuCompileOptions &Options) {
+Expected<std::vector<uint8_t>> compileForCpu(std::span<const uint8_t> Bitcode,
+                                             const CpuCompileOptions &Options) {
   LLVMContext Context;
   auto M = cpu::parseDeviceModule(Bitcode, Context, "kernel " + Options.Kernel);
   if (!M)

@@ -26,9 +26,8 @@ struct CpuCompileOptions {
 /// Bitcode: a device module that contains the kernel. What the CPU device
 /// cannot run is an error (CannotRunHere) that names the construct and its
 /// source line.
-Expected<std::vector<uint8_t>>
-compileForCpu(std::span<const uint8_t> Bitcode,
-              const CpuCompileOptions &Options);
+Expected<std::vector<uint8_t>> compileForCpu(std::span<const uint8_t> Bitcode,
+                                             const CpuCompileOptions &Options);
 
 /// Printed default pipeline of a level for this machine.
 Expected<std::string> cpuDefaultPipeline(const std::string &Level);

@@ -33,8 +33,7 @@ static AttributeList shifted(LLVMContext &C, const AttributeList &Old,
 }
 
 static FunctionType *withContext(FunctionType *Old) {
-  SmallVector<Type *, 8> Parameters{
-      PointerType::getUnqual(Old->getContext())};
+  SmallVector<Type *, 8> Parameters{PointerType::getUnqual(Old->getContext())};
   append_range(Parameters, Old->params());
   return FunctionType::get(Old->getReturnType(), Parameters, Old->isVarArg());
 }
@@ -50,12 +49,13 @@ static AttributeList contextAttributes(LLVMContext &C, AttributeList List) {
 
 /// A function of F's body with the context in front; F is erased.
 static Function *rebuild(Function &F) {
-  Function *New = Function::Create(withContext(F.getFunctionType()),
-                                   F.getLinkage(), F.getAddressSpace(), "",
-                                   F.getParent());
+  Function *New =
+      Function::Create(withContext(F.getFunctionType()), F.getLinkage(),
+                       F.getAddressSpace(), "", F.getParent());
   New->copyAttributesFrom(&F);
   New->setAttributes(contextAttributes(
-      F.getContext(), shifted(F.getContext(), F.getAttributes(), F.arg_size())));
+      F.getContext(),
+      shifted(F.getContext(), F.getAttributes(), F.arg_size())));
   New->takeName(&F);
   New->splice(New->begin(), &F);
   if (DISubprogram *Program = F.getSubprogram())
@@ -158,8 +158,8 @@ public:
     if (Static > MaxSharedBytes)
       return fail(ErrorCode::CannotRunHere,
                   "%s: %llu bytes of shared memory, %u is the limit",
-                  Image.Kernel.c_str(),
-                  static_cast<unsigned long long>(Static), MaxSharedBytes);
+                  Image.Kernel.c_str(), static_cast<unsigned long long>(Static),
+                  MaxSharedBytes);
     Image.StaticShared = static_cast<uint32_t>(Static);
     for (GlobalVariable *G : Variables)
       if (Error Failure = replace(*G))
@@ -181,7 +181,8 @@ private:
         Align Alignment = G->getAlign().value_or(
             M.getDataLayout().getABITypeAlign(G->getValueType()));
         Offsets[G] = alignTo(End, Alignment);
-        End = Offsets[G] + M.getDataLayout().getTypeAllocSize(G->getValueType());
+        End =
+            Offsets[G] + M.getDataLayout().getTypeAllocSize(G->getValueType());
       }
     uint64_t Dynamic = alignTo(End, 128);
     bool HasDynamic = false;
@@ -240,8 +241,8 @@ Error placeShared(Module &M, KernelImage &Image) {
 static Value *parameterValue(IRBuilder<> &Builder, Argument &A,
                              Value *Arguments, const Parameter &Where) {
   const DataLayout &Layout = A.getParent()->getParent()->getDataLayout();
-  Value *Address = Builder.CreateConstInBoundsGEP1_64(
-      Builder.getInt8Ty(), Arguments, Where.Offset);
+  Value *Address = Builder.CreateConstInBoundsGEP1_64(Builder.getInt8Ty(),
+                                                      Arguments, Where.Offset);
   if (!A.hasByValAttr()) {
     if (A.getType()->isIntegerTy(1))
       return Builder.CreateTrunc(

@@ -17,12 +17,12 @@ namespace r3 {
 /// A unit of the program, for the CUDA runtime calls that the CPU device
 /// serves. All pointers stay valid until __r3_cpu_remove_unit.
 struct CpuUnit {
-  const void *Id;          // the R3UnitTable, to name it again
-  const uint8_t *Bitcode;  // unoptimised device module
+  const void *Id;         // the R3UnitTable, to name it again
+  const uint8_t *Bitcode; // unoptimised device module
   uint64_t BitcodeSize;
-  const char *Level;       // "O2"
-  const char *Source;      // for messages
-  bool UseWinners;         // honour kernels' "r3-variant" attributes
+  const char *Level;  // "O2"
+  const char *Source; // for messages
+  bool UseWinners;    // honour kernels' "r3-variant" attributes
   uint32_t KernelCount;
   uint32_t GlobalCount;
   const R3KernelEntry *Kernels;

@@ -61,9 +61,10 @@ CpuDevice::CpuDevice(unsigned Threads) : Processors(Threads), Units(Store) {
   Identity.L2Bytes = cacheBytes();
   Identity.MemoryBytes = Store.totalBytes();
   Identity.Tools = "LLVM " LLVM_VERSION_STRING;
-  Identity.Key = format("%s %s %u threads %lluMB", Identity.Arch.c_str(),
-                        Identity.Name.c_str(), Identity.Multiprocessors,
-                        static_cast<unsigned long long>(Identity.L2Bytes >> 20));
+  Identity.Key =
+      format("%s %s %u threads %lluMB", Identity.Arch.c_str(),
+             Identity.Name.c_str(), Identity.Multiprocessors,
+             static_cast<unsigned long long>(Identity.L2Bytes >> 20));
 }
 
 DeviceIdentity CpuDevice::identity() const { return Identity; }

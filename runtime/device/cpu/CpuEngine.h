@@ -83,7 +83,8 @@ public:
 /// How a launch failed before anything ran, for cudart's error codes.
 enum class LaunchProblem : uint8_t {
   None,
-  Configuration, // grid, block or cooperative size: cudaErrorInvalidConfiguration
+  Configuration, // grid, block or cooperative size:
+                 // cudaErrorInvalidConfiguration
   Shared,        // too much shared memory: cudaErrorInvalidValue
   Resources,     // more threads than the kernel's bounds
   Unsupported,   // the CPU device cannot run the kernel: message says why

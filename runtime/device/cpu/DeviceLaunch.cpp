@@ -52,9 +52,8 @@ Error CpuDevice::prepare(Kernel &K) {
 
 uint32_t CpuDevice::maxCooperativeBlocks(uint32_t ThreadsPerBlock) const {
   uint32_t Warps = (ThreadsPerBlock + WarpSize - 1) / WarpSize;
-  uint32_t EachHolds =
-      std::min(MaxThreadsPerMultiprocessor / (std::max(Warps, 1u) * WarpSize),
-               32u);
+  uint32_t EachHolds = std::min(
+      MaxThreadsPerMultiprocessor / (std::max(Warps, 1u) * WarpSize), 32u);
   return EachHolds * Identity.Multiprocessors;
 }
 
@@ -126,7 +125,8 @@ CpuDevice::accessTable(const LinkedCode &Code) const {
               return A.Begin < B.Begin;
             });
   for (const AddressRange &R : All) {
-    AddressRange *Last = Table->Ranges.empty() ? nullptr : &Table->Ranges.back();
+    AddressRange *Last =
+        Table->Ranges.empty() ? nullptr : &Table->Ranges.back();
     if (Last && R.Begin < Last->Begin + Last->Size)
       Last->Size = std::max(Last->Size, R.Begin + R.Size - Last->Begin);
     else
@@ -172,9 +172,8 @@ Error CpuDevice::launchKernel(Kernel &K, const LaunchConfig &Config,
   Streams.submit(
       *Target,
       [this, L, Table] {
-        Processors.run(L->blocks(), [&](unsigned Number) {
-          runBlocks(*L, Number);
-        });
+        Processors.run(L->blocks(),
+                       [&](unsigned Number) { runBlocks(*L, Number); });
         noteFault(L->takeFault());
       },
       /*Inline=*/false);

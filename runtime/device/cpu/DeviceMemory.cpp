@@ -91,8 +91,8 @@ Error CpuDevice::hashLeaves(Address Where, uint64_t Size, LeafHash *Out,
         Processors.each(pieces(Size), [=](uint64_t I) {
           uint64_t End = std::min((I + 1) * PieceBytes, Size);
           for (uint64_t At = I * PieceBytes; At < End; At += LeafBytes)
-            Out[At / LeafBytes] = leafHash(
-                {Bytes + At, std::min<uint64_t>(LeafBytes, End - At)});
+            Out[At / LeafBytes] =
+                leafHash({Bytes + At, std::min<uint64_t>(LeafBytes, End - At)});
         });
       },
       /*Inline=*/false);
@@ -101,8 +101,8 @@ Error CpuDevice::hashLeaves(Address Where, uint64_t Size, LeafHash *Out,
 namespace {
 
 /// Looks for addresses inside Targets among the words of a piece.
-void scan(Address Where, uint64_t Size, const std::vector<AddressRange> &Targets,
-          uint8_t *Out) {
+void scan(Address Where, uint64_t Size,
+          const std::vector<AddressRange> &Targets, uint8_t *Out) {
   Address Low = Targets.front().Begin;
   Address High = Targets.back().Begin + Targets.back().Size;
   const auto *Bytes = static_cast<const uint8_t *>(pointer(Where));

@@ -17,8 +17,8 @@ std::vector<uint8_t> KernelImage::serialize() const {
   Out.raw({reinterpret_cast<const uint8_t *>(Magic), sizeof(Magic)});
   Out.u32(Version);
   Out.string(Kernel);
-  for (uint32_t Value : {ArgumentBytes, StaticShared, StackBytes, LocalBytes,
-                         MaxThreads, Flags})
+  for (uint32_t Value :
+       {ArgumentBytes, StaticShared, StackBytes, LocalBytes, MaxThreads, Flags})
     Out.u32(Value);
   Out.u64(Parameters.size());
   for (const Parameter &P : Parameters) {

@@ -35,7 +35,7 @@ struct ImageGlobal {
 
 struct KernelImage {
   enum : uint32_t {
-    NeedsFibers = 1,   // threads of a block must be able to wait
+    NeedsFibers = 1, // threads of a block must be able to wait
     ChecksBounds = 2,
   };
   std::string Kernel;

@@ -21,7 +21,7 @@ struct ThreadContext {
   uint32_t BlockSize[3];
   uint32_t WarpCount;
   uint32_t GridSize[3];
-  uint32_t Processor; // %smid
+  uint32_t Processor;    // %smid
   unsigned char *Shared; // static, then dynamic shared memory
   uint32_t SharedBytes;
   uint32_t DynamicSharedBytes;

@@ -33,9 +33,9 @@ protected:
 };
 
 /// A module made by compileForCpu.
-Expected<std::unique_ptr<DeviceModule>> loadObject(
-    std::span<const uint8_t> Object, Memory &Device,
-    const std::function<void(const LinkedCode &, bool Added)> &OnData);
+Expected<std::unique_ptr<DeviceModule>>
+loadObject(std::span<const uint8_t> Object, Memory &Device,
+           const std::function<void(const LinkedCode &, bool Added)> &OnData);
 
 /// All units of the program.
 class UnitSet {

@@ -65,10 +65,10 @@ Error Memory::grow(Arena &A, uint64_t Size) {
   uint64_t Bytes = roundUp(Size, ChunkSize);
   for (unsigned Try = 0; Try < 1024; ++Try) {
     Address Where = A.Next;
-    void *Got = mmap(pointer(Where), Bytes, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
-                         MAP_FIXED_NOREPLACE,
-                     -1, 0);
+    void *Got =
+        mmap(pointer(Where), Bytes, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE,
+             -1, 0);
     if (Got == MAP_FAILED && errno != EEXIST)
       return systemError(ErrorCode::NoSpace, "allocation", Where, Bytes);
     if (Got != MAP_FAILED && Got != pointer(Where)) {

@@ -68,8 +68,8 @@ void dropDeviceTraits(Module &M) {
     for (Instruction &I : instructions(F))
       if (auto *Call = dyn_cast<CallBase>(&I))
         Call->setCallingConv(CallingConv::C);
-  for (const char *Name : {"nvvm.annotations", "nvvmir.version",
-                           "nvvm.reflect", "llvm.ident"})
+  for (const char *Name :
+       {"nvvm.annotations", "nvvmir.version", "nvvm.reflect", "llvm.ident"})
     if (NamedMDNode *Node = M.getNamedMetadata(Name))
       Node->eraseFromParent();
 }
@@ -84,9 +84,8 @@ static GlobalVariable *flatCopy(Module &M, GlobalVariable &G) {
       M, G.getValueType(), G.isConstant() && !G.isExternallyInitialized(),
       G.getLinkage(), nullptr, "", nullptr, GlobalValue::NotThreadLocal,
       /*AddressSpace=*/0);
-  Flat->setAlignment(
-      G.getAlign().value_or(M.getDataLayout().getABITypeAlign(
-          G.getValueType())));
+  Flat->setAlignment(G.getAlign().value_or(
+      M.getDataLayout().getABITypeAlign(G.getValueType())));
   Flat->setUnnamedAddr(G.getUnnamedAddr());
   Flat->takeName(&G);
   Constant *Replacement = Flat;

@@ -73,8 +73,7 @@ double inverseComplement(double Q) {
       X *= 0.99;
       continue;
     }
-    double Step =
-        (std::log(F) - LogQ) * F / (TwoByRootPi * std::exp(-X * X));
+    double Step = (std::log(F) - LogQ) * F / (TwoByRootPi * std::exp(-X * X));
     X += Step;
     if (std::fabs(Step) < 1e-16 * X)
       break;

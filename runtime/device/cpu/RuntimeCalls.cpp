@@ -25,7 +25,9 @@ std::span<const RuntimeCall> runtimeCalls() {
 static FiberThread &thread(ThreadContext *C) {
   return *static_cast<FiberThread *>(C);
 }
-static Block &block(ThreadContext *C) { return *static_cast<Block *>(C->Owner); }
+static Block &block(ThreadContext *C) {
+  return *static_cast<Block *>(C->Owner);
+}
 static Launch &launch(ThreadContext *C) {
   return *static_cast<Launch *>(C->Launch);
 }
@@ -131,9 +133,8 @@ void __r3_cpu_assertFailed(ThreadContext *C, const char *Message,
           File, Line, Function, C->Block[0], C->Block[1], C->Block[2],
           C->Thread[0], C->Thread[1], C->Thread[2], Message);
   launch(C).fail(Outcome::IllegalAccess,
-                 format("%s: %s:%u: assertion `%s` failed",
-                        placeOf(*C).c_str(), baseName(File).c_str(), Line,
-                        Message),
+                 format("%s: %s:%u: assertion `%s` failed", placeOf(*C).c_str(),
+                        baseName(File).c_str(), Line, Message),
                  /*Ends=*/true);
   leave(C);
 }

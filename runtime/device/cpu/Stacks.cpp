@@ -29,9 +29,9 @@ bool StackSet::provide(uint32_t Wanted, uint64_t Bytes) {
   Stride = Size + 2 * Page;
   if (Stride / Page % 2 == 0)
     Stride += Page;
-  void *Memory = mmap(nullptr, Stride * Number, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK,
-                      -1, 0);
+  void *Memory =
+      mmap(nullptr, Stride * Number, PROT_READ | PROT_WRITE,
+           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
   if (Memory == MAP_FAILED)
     return false;
   Where = reinterpret_cast<Address>(Memory);

@@ -133,7 +133,9 @@ std::shared_ptr<Stream> StreamSet::ofThread() const {
   if (!OfThread.S) {
     OfThread.S = std::make_shared<Stream>(false, 0);
     auto *Set = const_cast<StreamSet *>(this);
-    OfThread.Forget = [Set, Handle = OfThread.S.get()] { Set->destroy(Handle); };
+    OfThread.Forget = [Set, Handle = OfThread.S.get()] {
+      Set->destroy(Handle);
+    };
     std::lock_guard Lock(Mutex);
     Live.insert(OfThread.S);
   }
@@ -168,8 +170,8 @@ bool StreamSet::destroy(void *Handle) {
 std::vector<Stream::Dependency> StreamSet::blockingWork() const {
   std::vector<Stream::Dependency> Result;
   for (const std::shared_ptr<Stream> &S : Live)
-    if (uint64_t Count = S->submitted(); !S->NonBlocking &&
-                                         !S->isComplete(Count))
+    if (uint64_t Count = S->submitted();
+        !S->NonBlocking && !S->isComplete(Count))
       Result.push_back({S, Count});
   return Result;
 }

@@ -72,8 +72,7 @@ private:
   /// threadIdx and the like are objects whose address may be taken, though
   /// nothing is ever read through it.
   void defineBuiltins() {
-    for (const char *Name :
-         {"threadIdx", "blockIdx", "blockDim", "gridDim"})
+    for (const char *Name : {"threadIdx", "blockIdx", "blockDim", "gridDim"})
       if (GlobalVariable *G = M.getNamedGlobal(Name); G && G->isDeclaration()) {
         G->setInitializer(Constant::getNullValue(G->getValueType()));
         G->setLinkage(GlobalValue::InternalLinkage);
@@ -164,9 +163,8 @@ private:
   }
 
   Error refuse(CallBase &Call, const std::string &What) {
-    return fail(ErrorCode::CannotRunHere,
-                "the CPU device cannot run %s (%s)", What.c_str(),
-                sourceOf(Call).c_str());
+    return fail(ErrorCode::CannotRunHere, "the CPU device cannot run %s (%s)",
+                What.c_str(), sourceOf(Call).c_str());
   }
 
   /// Calls the library's function instead; a pair {T, i1} comes as T with the
@@ -234,10 +232,9 @@ private:
     std::string Question;
     if (auto *G = dyn_cast<GlobalVariable>(
             Call.getArgOperand(0)->stripPointerCasts()))
-      if (auto *Text =
-              G->hasInitializer()
-                  ? dyn_cast<ConstantDataSequential>(G->getInitializer())
-                  : nullptr;
+      if (auto *Text = G->hasInitializer() ? dyn_cast<ConstantDataSequential>(
+                                                 G->getInitializer())
+                                           : nullptr;
           Text && Text->isString())
         Question = Text->getAsString().rtrim('\0').str();
     unsigned Answer = 0;

@@ -134,13 +134,14 @@ Error UnitSet::Unit::placeGlobals() {
   auto Object = compileGlobals(*Code, Info.Level ? Info.Level : "O2");
   if (!Object)
     return Object.error();
-  auto Linked = linkCode(*Object, [&](const ImageGlobal &G) -> Expected<Address> {
-    Expected<Address> Where =
-        Device.allocate(G.Size ? G.Size : 1, MemoryUse::Global, 0);
-    if (Where)
-      Globals[G.Name] = {*Where, G.Size};
-    return Where;
-  });
+  auto Linked =
+      linkCode(*Object, [&](const ImageGlobal &G) -> Expected<Address> {
+        Expected<Address> Where =
+            Device.allocate(G.Size ? G.Size : 1, MemoryUse::Global, 0);
+        if (Where)
+          Globals[G.Name] = {*Where, G.Size};
+        return Where;
+      });
   if (!Linked)
     return Linked.error();
   GlobalCode = std::move(*Linked);
@@ -169,8 +170,8 @@ CpuCompileOptions UnitSet::Unit::optionsFor(const std::string &Name) const {
   if (!Info.UseWinners || !F || !F->hasFnAttribute("r3-variant") ||
       isDisabled(Name))
     return Options;
-  auto Winner = Variant::parse(
-      F->getFnAttribute("r3-variant").getValueAsString().str());
+  auto Winner =
+      Variant::parse(F->getFnAttribute("r3-variant").getValueAsString().str());
   if (!Winner)
     return Options;
   if (!Winner->Level.empty())
@@ -228,9 +229,8 @@ void UnitSet::remove(const void *Id, bool Keep) {
     for (const std::shared_ptr<Unit> &U : Units)
       if (U->Info.Id == Id)
         Kept.push_back(U);
-  std::erase_if(Units, [&](const std::shared_ptr<Unit> &U) {
-    return U->Info.Id == Id;
-  });
+  std::erase_if(
+      Units, [&](const std::shared_ptr<Unit> &U) { return U->Info.Id == Id; });
 }
 
 bool UnitSet::empty() const {

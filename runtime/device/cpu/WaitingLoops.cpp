@@ -31,8 +31,9 @@ static bool dependsOnLoad(const Loop &L, Value *V,
     return false;
   if (readsMemory(*I))
     return true;
-  return any_of(I->operands(),
-                [&](Value *Operand) { return dependsOnLoad(L, Operand, Seen); });
+  return any_of(I->operands(), [&](Value *Operand) {
+    return dependsOnLoad(L, Operand, Seen);
+  });
 }
 
 static bool waits(const Loop &L) {
@@ -46,9 +47,8 @@ static bool waits(const Loop &L) {
   SmallPtrSet<Value *, 16> Seen;
   for (BasicBlock *Block : Exiting) {
     Instruction *End = Block->getTerminator();
-    if (any_of(End->operands(), [&](Value *Operand) {
-          return dependsOnLoad(L, Operand, Seen);
-        }))
+    if (any_of(End->operands(),
+               [&](Value *Operand) { return dependsOnLoad(L, Operand, Seen); }))
       return true;
   }
   return Exiting.empty();

@@ -57,9 +57,8 @@ void shuffle(FiberThread *Lanes, uint32_t Members) {
 
 uint32_t lanesWith(FiberThread *Lanes, uint32_t Members, uint64_t Value) {
   uint32_t Equal = 0;
-  eachLane(Members, [&](uint32_t I) {
-    Equal |= Lanes[I].Value == Value ? 1u << I : 0;
-  });
+  eachLane(Members,
+           [&](uint32_t I) { Equal |= Lanes[I].Value == Value ? 1u << I : 0; });
   return Equal;
 }
 
@@ -89,21 +88,17 @@ uint64_t common(FiberThread *Lanes, uint32_t Operation, uint32_t Members) {
   case ReduceAdd:
     return reduce<uint32_t>(Lanes, Members, std::plus<uint32_t>());
   case ReduceMin:
-    return reduce<int32_t>(Lanes, Members, [](int32_t A, int32_t B) {
-      return A < B ? A : B;
-    });
+    return reduce<int32_t>(Lanes, Members,
+                           [](int32_t A, int32_t B) { return A < B ? A : B; });
   case ReduceMax:
-    return reduce<int32_t>(Lanes, Members, [](int32_t A, int32_t B) {
-      return A > B ? A : B;
-    });
+    return reduce<int32_t>(Lanes, Members,
+                           [](int32_t A, int32_t B) { return A > B ? A : B; });
   case ReduceUnsignedMin:
-    return reduce<uint32_t>(Lanes, Members, [](uint32_t A, uint32_t B) {
-      return A < B ? A : B;
-    });
+    return reduce<uint32_t>(
+        Lanes, Members, [](uint32_t A, uint32_t B) { return A < B ? A : B; });
   case ReduceUnsignedMax:
-    return reduce<uint32_t>(Lanes, Members, [](uint32_t A, uint32_t B) {
-      return A > B ? A : B;
-    });
+    return reduce<uint32_t>(
+        Lanes, Members, [](uint32_t A, uint32_t B) { return A > B ? A : B; });
   case ReduceAnd:
     return reduce<uint32_t>(Lanes, Members, std::bit_and<uint32_t>());
   case ReduceOr:

@@ -50,8 +50,8 @@ protected:
 };
 
 static std::vector<double> samples() {
-  std::vector<double> Result = {0.0, -0.0, 1, -1, 0.5, -0.5, 1e-30, 1e30,
-                                -INFINITY, INFINITY, NAN};
+  std::vector<double> Result = {0.0,   -0.0, 1,         -1,       0.5, -0.5,
+                                1e-30, 1e30, -INFINITY, INFINITY, NAN};
   for (int I = 1; I < 80; ++I)
     Result.push_back(float((I % 2 ? 1 : -1) * 0.13 * I));
   for (int I = 1; I < 20; ++I)
@@ -81,16 +81,19 @@ TEST_F(ArithmeticTest, AgreesWithLibm) {
 TEST_F(ArithmeticTest, HasFunctionsThatLibmLacks) {
   constexpr long double Pi = 3.14159265358979323846264338L;
   std::vector<double> In = samples();
-  compare("rsqrt", [](double X) { return 1 / std::sqrt((long double)X); }, 1,
-          false, In);
-  compare("rcbrt", [](double X) { return 1 / std::cbrt((long double)X); }, 1,
-          false, In);
-  compare("norm3d",
-          [](double X) { return std::sqrt((long double)X * X + 13); }, 1, false,
-          In);
-  compare("rnorm4d",
-          [](double X) { return 1 / std::sqrt((long double)X * X + 14); }, 1,
-          false, In);
+  compare(
+      "rsqrt", [](double X) { return 1 / std::sqrt((long double)X); }, 1, false,
+      In);
+  compare(
+      "rcbrt", [](double X) { return 1 / std::cbrt((long double)X); }, 1, false,
+      In);
+  compare(
+      "norm3d", [](double X) { return std::sqrt((long double)X * X + 13); }, 1,
+      false, In);
+  compare(
+      "rnorm4d",
+      [](double X) { return 1 / std::sqrt((long double)X * X + 14); }, 1, false,
+      In);
   std::vector<double> Moderate;
   for (double X : In)
     if (std::fabs(X) < 20)
@@ -107,15 +110,17 @@ TEST_F(ArithmeticTest, HasFunctionsThatLibmLacks) {
   compare("sinpi", SinePi, 2, false, Moderate);
   compare("cospi", CosinePi, 2, false, Moderate);
   compare("sinpif", SinePi, 1, true, Moderate);
-  compare("normcdf",
-          [](double X) { return 0.5L * std::erfc(-X / std::sqrt(2.0L)); }, 2,
-          false, Moderate);
-  compare("erfcx",
-          [](double X) {
-            long double W = X;
-            return std::exp(W * W) * std::erfc(W);
-          },
-          2, false, Moderate);
+  compare(
+      "normcdf",
+      [](double X) { return 0.5L * std::erfc(-X / std::sqrt(2.0L)); }, 2, false,
+      Moderate);
+  compare(
+      "erfcx",
+      [](double X) {
+        long double W = X;
+        return std::exp(W * W) * std::erfc(W);
+      },
+      2, false, Moderate);
   auto Bessel = [](double Order, double X) {
     long double Value = std::cyl_bessel_il(Order, std::fabs((long double)X));
     return Order == 1 && X < 0 ? -Value : Value;
@@ -155,8 +160,9 @@ TEST_F(ArithmeticTest, ComputesFastFunctionsExactly) {
     In.push_back(I / 8.0);
   compare("fastSine", [](double X) { return std::sin(X); }, 1, true, In);
   compare("fastExponential", [](double X) { return std::exp(X); }, 2, true, In);
-  compare("fastPower",
-          [](double X) { return std::pow(std::fabs(X), 1.5); }, 8, true, In);
+  compare(
+      "fastPower", [](double X) { return std::pow(std::fabs(X), 1.5); }, 8,
+      true, In);
 }
 
 static uint32_t permute(uint32_t A, uint32_t B, uint32_t Selector) {
@@ -172,9 +178,10 @@ static uint32_t permute(uint32_t A, uint32_t B, uint32_t Selector) {
 }
 
 TEST_F(ArithmeticTest, HasIntegerIntrinsics) {
-  std::vector<int> X = {0, 1, -1, 12345678, -87654321, INT32_MIN, INT32_MAX,
-                        -0x7f0080ff};
-  std::vector<int> Y = {3, -7, 0x1234, -1, 0x7fffffff, 2, INT32_MIN, 0x0180fe7f};
+  std::vector<int> X = {0,         1,         -1,        12345678,
+                        -87654321, INT32_MIN, INT32_MAX, -0x7f0080ff};
+  std::vector<int> Y = {3,          -7, 0x1234,    -1,
+                        0x7fffffff, 2,  INT32_MIN, 0x0180fe7f};
   Buffer<int> A(X), B(Y);
   Buffer<uint32_t> Out(X.size() * 24);
   mustRun("integers", shape({1, 1, 1}, {32, 1, 1}),
@@ -217,8 +224,8 @@ TEST_F(ArithmeticTest, HasIntegerIntrinsics) {
         X[I] < 0 ? 0 - UX : UX,
         uint32_t(Dot2)};
     for (int K = 0; K < 24; ++K)
-      EXPECT_EQ(O[K], Want[K]) << "operation " << K << " of " << X[I] << ", "
-                               << Y[I];
+      EXPECT_EQ(O[K], Want[K])
+          << "operation " << K << " of " << X[I] << ", " << Y[I];
   }
 }
 
@@ -289,8 +296,8 @@ TEST_F(ArithmeticTest, SaturatesConversions) {
           arguments(A.data(), int(X.size()), Out.data()));
   for (size_t I = 0; I < X.size(); ++I) {
     for (int K = 0; K < 10; ++K)
-      EXPECT_EQ(Out[I * 12 + K], Want[I][K]) << "conversion " << K << " of "
-                                             << X[I];
+      EXPECT_EQ(Out[I * 12 + K], Want[I][K])
+          << "conversion " << K << " of " << X[I];
     uint64_t Bits = std::bit_cast<uint64_t>(X[I]);
     EXPECT_EQ(Out[I * 12 + 10], int32_t(Bits >> 32));
     EXPECT_EQ(Out[I * 12 + 11], int32_t(Bits));

@@ -24,8 +24,8 @@ inline std::vector<uint8_t> bitcodeOf(const std::string &Name) {
 class Arguments {
 public:
   template <typename Type> Arguments &add(const Type &Value) {
-    size_t At = (Bytes.size() + alignof(Type) - 1) / alignof(Type) *
-                alignof(Type);
+    size_t At =
+        (Bytes.size() + alignof(Type) - 1) / alignof(Type) * alignof(Type);
     Bytes.resize(At + sizeof(Type));
     std::memcpy(Bytes.data() + At, &Value, sizeof(Type));
     return *this;

@@ -30,8 +30,7 @@ TEST(AssemblyMatch, NamesSingleInstructions) {
             "__r3_asm_ld_acquire_gpu_u32");
   EXPECT_EQ(functionOf("mov.u32 $0, %lanemask_lt;"),
             "__r3_nvvm_read_ptx_sreg_lanemask_lt");
-  EXPECT_EQ(functionOf("mov.u32 $0, %tid.x;"),
-            "__r3_nvvm_read_ptx_sreg_tid_x");
+  EXPECT_EQ(functionOf("mov.u32 $0, %tid.x;"), "__r3_nvvm_read_ptx_sreg_tid_x");
   EXPECT_EQ(functionOf("bar.sync 0x2;"), "__r3_asm_bar_sync 2");
   EXPECT_EQ(functionOf("membar.gl;"), "__r3_asm_membar_gl");
   EXPECT_EQ(functionOf(" \n"), "empty");
@@ -68,8 +67,8 @@ TEST_F(HeadersTest, SynchronisesGrids) {
   Buffer<int> Data(Blocks * 32), Out(Blocks * 32);
   LaunchConfig Config = shape({Blocks, 1, 1}, {32, 1, 1});
   Config.Cooperative = true;
-  EXPECT_EQ(
-      run(*Kernel, Config, arguments(Data.data(), Out.data())).message(), "");
+  EXPECT_EQ(run(*Kernel, Config, arguments(Data.data(), Out.data())).message(),
+            "");
   for (uint32_t I = 0; I < Blocks * 32; ++I)
     ASSERT_EQ(Out[I], 136);
 }
@@ -80,7 +79,8 @@ TEST_F(HeadersTest, ComputesInHalfPrecision) {
   };
   auto Value = [](uint16_t B) { return float(std::bit_cast<_Float16>(B)); };
   Buffer<uint16_t> A({Bits(1.5f), Bits(0.1f), Bits(-3)}), Out(3);
-  Buffer<uint16_t> Pairs({Bits(2), Bits(3), Bits(4), Bits(5), Bits(6), Bits(7)});
+  Buffer<uint16_t> Pairs(
+      {Bits(2), Bits(3), Bits(4), Bits(5), Bits(6), Bits(7)});
   Buffer<float> Wide(3);
   mustRun("halves", shape({1, 1, 1}, {3, 1, 1}),
           arguments(A.data(), Out.data(), Pairs.data(), Wide.data()));

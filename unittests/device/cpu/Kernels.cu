@@ -15,7 +15,8 @@ __device__ inline unsigned globalThread() {
 // --- Geometry and parameters.
 
 KERNEL geometry(unsigned *Out) {
-  unsigned Block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
+  unsigned Block =
+      blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
   unsigned Thread =
       threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
   unsigned At = Block * blockDim.x * blockDim.y * blockDim.z + Thread;
@@ -30,8 +31,8 @@ struct Mixed {
   short S[3];
 };
 struct Empty {};
-KERNEL parameters(char C, Mixed M, short S, Empty, double *Out, bool B,
-                  float F, long long L) {
+KERNEL parameters(char C, Mixed M, short S, Empty, double *Out, bool B, float F,
+                  long long L) {
   M.D += 1; // a thread's own copy
   Out[threadIdx.x] = C + M.C + M.D + M.S[2] + S + B + F + L;
 }

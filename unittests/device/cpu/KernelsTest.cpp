@@ -155,9 +155,9 @@ TEST_P(FeatureTest, HasAtomics) {
   Buffer<float> F(2);
   Buffer<double> D(2);
   Buffer<uint16_t> H(2);
-  mustRun("atomics", shape({Blocks, 1, 1}, {Threads, 1, 1}),
-          arguments(I.data(), U.data(), L.data(), F.data(), D.data(),
-                    H.data()));
+  mustRun(
+      "atomics", shape({Blocks, 1, 1}, {Threads, 1, 1}),
+      arguments(I.data(), U.data(), L.data(), F.data(), D.data(), H.data()));
   uint32_t Xor = 0, Dec = 0;
   for (uint32_t T = 0; T < N; ++T) {
     Xor ^= T;
@@ -267,9 +267,7 @@ TEST_P(FeatureTest, CopiesBytes) {
           arguments(In.data(), Out.data()));
   for (int T = 0; T < 32; ++T)
     for (int I = 0; I < 64; ++I)
-      ASSERT_EQ(Out[64 * T + I], I < 33    ? T + I
-                                 : I == 50 ? T + 3
-                                           : 7);
+      ASSERT_EQ(Out[64 * T + I], I < 33 ? T + I : I == 50 ? T + 3 : 7);
 }
 
 TEST_P(FeatureTest, Prints) {
@@ -282,8 +280,7 @@ TEST_P(FeatureTest, Prints) {
 
 TEST_P(FeatureTest, RunsSmallAssembly) {
   Buffer<uint32_t> Out(32);
-  mustRun("smallAssembly", shape({1, 1, 1}, {32, 1, 1}),
-          arguments(Out.data()));
+  mustRun("smallAssembly", shape({1, 1, 1}, {32, 1, 1}), arguments(Out.data()));
   for (uint32_t L = 0; L < 32; ++L)
     EXPECT_EQ(Out[L], L + 15 + 0x18);
 }
@@ -334,8 +331,8 @@ TEST_F(FaultTest, ReportsTrapsWithAndWithoutFibers) {
 
 TEST_F(FaultTest, NamesDeadlocks) {
   Buffer<int> Out(32);
-  std::string Message = tryRun("deadlock", shape({1, 1, 1}, {32, 1, 1}),
-                               arguments(Out.data()));
+  std::string Message =
+      tryRun("deadlock", shape({1, 1, 1}, {32, 1, 1}), arguments(Out.data()));
   EXPECT_NE(Message.find("7 wait at barrier 1 (first: thread (0,0,0))"),
             std::string::npos)
       << Message;

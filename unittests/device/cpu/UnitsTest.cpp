@@ -20,7 +20,8 @@ namespace r3::cpu {
 class ProgramTest : public CpuTest {
 protected:
   // Stand for the program's stubs and shadow variables.
-  char AddStub, ReadStub, FieldsStub, RefusedStub, FailsStub, MissingStub, WaitStub;
+  char AddStub, ReadStub, FieldsStub, RefusedStub, FailsStub, MissingStub,
+      WaitStub;
   int TotalShadow, StorageShadow, OtherShadow;
   R3KernelEntry Kernels[7] = {
       {&AddStub, "addToTotal"},   {&ReadStub, "readAll"},
@@ -30,8 +31,7 @@ protected:
   R3GlobalEntry Globals[2] = {{&TotalShadow, "Total", 4},
                               {&StorageShadow, "Storage", 16}};
   std::vector<uint8_t> Bitcode = bitcodeOf("Unit");
-  CpuUnit Unit{this, nullptr, 0,     "O2",    "Unit.cu",
-               true, 7,       2,     Kernels, Globals};
+  CpuUnit Unit{this, nullptr, 0, "O2", "Unit.cu", true, 7, 2, Kernels, Globals};
 
   void add() {
     Unit.Bitcode = Bitcode.data();
@@ -50,9 +50,8 @@ protected:
     if (!*Found)
       return "no kernel";
     LaunchProblem Problem;
-    if (Error Failure =
-            Device.launchKernel(**Found, shape({1, 1, 1}, {1, 1, 1}), A.Bytes,
-                                nullptr, Problem))
+    if (Error Failure = Device.launchKernel(
+            **Found, shape({1, 1, 1}, {1, 1, 1}), A.Bytes, nullptr, Problem))
       return format("%d: ", int(Problem)) + Failure.message();
     return Device.synchronizeDevice().message();
   }
@@ -166,8 +165,7 @@ TEST_F(ProgramTest, UsesWinnersUnlessDisabled) {
   EXPECT_EQ(launch(&AddStub, arguments(1)), "");
   Device.removeUnit(this);
   Unit.UseWinners = true;
-  annotate("addToTotal",
-           R"x({"pipeline":"function(sroa,gvn)","level":"O3"})x");
+  annotate("addToTotal", R"x({"pipeline":"function(sroa,gvn)","level":"O3"})x");
   add();
   EXPECT_EQ(launch(&AddStub, arguments(1)), "");
 }
@@ -179,9 +177,9 @@ TEST_F(ProgramTest, KeepsTheCodeOfARunningKernel) {
   auto Found = Device.kernelOf(&WaitStub);
   ASSERT_TRUE(Found && *Found);
   LaunchProblem Problem;
-  Error Failure = Device.launchKernel(**Found, shape({1, 1, 1}, {1, 1, 1}),
-                                      arguments(Flag.data()).Bytes, nullptr,
-                                      Problem);
+  Error Failure =
+      Device.launchKernel(**Found, shape({1, 1, 1}, {1, 1, 1}),
+                          arguments(Flag.data()).Bytes, nullptr, Problem);
   ASSERT_FALSE(Failure) << Failure.message();
   Device.removeUnit(this);
   *static_cast<volatile int *>(Flag.data()) = 1;

@@ -5,6 +5,7 @@
 // integers and of libdevice are with their families.)
 #pragma once
 
+#include "Floats.h"
 #include "Synchronisation.h"
 
 /// cooperative_groups' scratch memory lies in front of shared memory.

@@ -8,11 +8,9 @@
 
 #define SCOPED(Operation, Kind, Suffix, Type, Body)                            \
   LIBRARY Type __r3_nvvm_atomic_##Operation##_gen_##Kind##_cta_##Suffix##_p0(  \
-      Type *Where, Type Value) {                                               \
-    Body                                                                       \
-  }                                                                            \
-  LIBRARY Type __r3_nvvm_atomic_##Operation##_gen_##Kind##_sys_##Suffix##_p0(  \
-      Type *Where, Type Value) {                                               \
+      Type *Where, Type Value){Body} LIBRARY Type                              \
+      __r3_nvvm_atomic_##Operation##_gen_##Kind##_sys_##Suffix##_p0(           \
+          Type *Where, Type Value) {                                           \
     Body                                                                       \
   }
 #define INTEGER(Operation, Builtin)                                            \

@@ -80,8 +80,9 @@ SAD(ll, int64_t, uint64_t)
 SAD(ull, uint64_t, uint64_t)
 
 template <typename Left, typename Right>
-static inline __attribute__((always_inline)) int32_t
-dot4(uint32_t A, uint32_t B, int32_t C) {
+static inline __attribute__((always_inline)) int32_t dot4(uint32_t A,
+                                                          uint32_t B,
+                                                          int32_t C) {
   uint32_t Sum = static_cast<uint32_t>(C);
   for (unsigned I = 0; I < 32; I += 8)
     Sum += static_cast<uint32_t>(static_cast<Left>(A >> I) *
@@ -90,8 +91,9 @@ dot4(uint32_t A, uint32_t B, int32_t C) {
 }
 /// Two 16-bit values of A with the low or the high two bytes of B.
 template <typename Left, typename Right>
-static inline __attribute__((always_inline)) int32_t
-dot2(uint32_t A, uint32_t B, bool High, int32_t C) {
+static inline __attribute__((always_inline)) int32_t dot2(uint32_t A,
+                                                          uint32_t B, bool High,
+                                                          int32_t C) {
   uint32_t Bytes = High ? B >> 16 : B;
   return static_cast<int32_t>(
       static_cast<uint32_t>(C) +
@@ -163,11 +165,10 @@ LIBRARY uint32_t __r3_nvvm_bmsk_wrap(uint32_t First, uint32_t Width) {
 LIBRARY int32_t __r3_nvvm_sext_clamp(int32_t Value, uint32_t Width) {
   if (!Width)
     return 0;
-  return Width >= 32
-             ? Value
-             : static_cast<int32_t>(static_cast<uint32_t>(Value)
-                                    << (32 - Width)) >>
-                   (32 - Width);
+  return Width >= 32 ? Value
+                     : static_cast<int32_t>(static_cast<uint32_t>(Value)
+                                            << (32 - Width)) >>
+                           (32 - Width);
 }
 LIBRARY int32_t __r3_nvvm_sext_wrap(int32_t Value, uint32_t Width) {
   return __r3_nvvm_sext_clamp(Value, Width & 31);
@@ -185,8 +186,8 @@ static inline __attribute__((always_inline)) uint32_t find(Type Value,
                                                            bool Shifted) {
   if (!Value)
     return ~0u;
-  unsigned Zeros = sizeof(Type) == 8 ? __builtin_clzll(Value)
-                                     : __builtin_clz(Value);
+  unsigned Zeros =
+      sizeof(Type) == 8 ? __builtin_clzll(Value) : __builtin_clz(Value);
   return Shifted ? Zeros : sizeof(Type) * 8 - 1 - Zeros;
 }
 #define FIND(Suffix, Signed, Unsigned)                                         \

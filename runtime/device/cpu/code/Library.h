@@ -15,7 +15,8 @@
 using namespace r3::cpu;
 
 #define LIBRARY extern "C" __attribute__((always_inline, nothrow))
-#define CONVERGENT extern "C" __attribute__((always_inline, nothrow, convergent))
+#define CONVERGENT                                                             \
+  extern "C" __attribute__((always_inline, nothrow, convergent))
 
 extern "C" {
 /// Replaced by the hidden argument of the function that it is called in.

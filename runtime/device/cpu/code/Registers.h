@@ -36,8 +36,11 @@ REGISTER(gridid, static_cast<uint32_t>(__r3_context()->GridId))
 REGISTER(dynamic_smem_size, __r3_context()->DynamicSharedBytes)
 REGISTER(total_smem_size, __r3_context()->SharedBytes)
 // The address of the workspace of a cooperative launch, in two halves.
-REGISTER(envreg1, static_cast<uint32_t>(reinterpret_cast<uint64_t>(__r3_context()->Workspace) >> 32))
-REGISTER(envreg2, static_cast<uint32_t>(reinterpret_cast<uint64_t>(__r3_context()->Workspace)))
+REGISTER(envreg1,
+         static_cast<uint32_t>(
+             reinterpret_cast<uint64_t>(__r3_context()->Workspace) >> 32))
+REGISTER(envreg2, static_cast<uint32_t>(
+                      reinterpret_cast<uint64_t>(__r3_context()->Workspace)))
 REGISTER(lanemask_eq, 1u << __r3_context()->Lane)
 REGISTER(lanemask_lt, (1u << __r3_context()->Lane) - 1)
 REGISTER(lanemask_le, (2u << __r3_context()->Lane) - 1)

@@ -63,10 +63,10 @@ warp(WarpOperation Operation, uint32_t Mask, uint64_t Value, uint32_t Lane = 0,
   CONVERGENT float __r3_nvvm_shfl_sync_##Name##_f32p(                          \
       uint32_t Mask, float Value, uint32_t Lane, uint32_t Clamp,               \
       bool *Predicate) {                                                       \
-    return __builtin_bit_cast(                                                 \
-        float, __r3_nvvm_shfl_sync_##Name##_i32p(                              \
-                   Mask, __builtin_bit_cast(uint32_t, Value), Lane, Clamp,     \
-                   Predicate));                                                \
+    return __builtin_bit_cast(float,                                           \
+                              __r3_nvvm_shfl_sync_##Name##_i32p(               \
+                                  Mask, __builtin_bit_cast(uint32_t, Value),   \
+                                  Lane, Clamp, Predicate));                    \
   }
 SHUFFLE(up, ShuffleUp)
 SHUFFLE(down, ShuffleDown)
@@ -124,9 +124,8 @@ REDUX(xor, ReduceXor)
 #define REDUX_FLOAT(Name, Operation, Prepared)                                 \
   CONVERGENT float __r3_nvvm_redux_sync_##Name(float Value, uint32_t Mask) {   \
     return __builtin_bit_cast(                                                 \
-        float, static_cast<uint32_t>(                                          \
-                   warp(Operation, Mask,                                       \
-                        __builtin_bit_cast(uint32_t, Prepared))));             \
+        float, static_cast<uint32_t>(warp(                                     \
+                   Operation, Mask, __builtin_bit_cast(uint32_t, Prepared)))); \
   }
 REDUX_FLOAT(fmin, ReduceFloatMin, Value)
 REDUX_FLOAT(fmax, ReduceFloatMax, Value)
