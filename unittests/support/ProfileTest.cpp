@@ -77,6 +77,7 @@ TEST(Profile, OtherCharactersAreEscaped) {
   // behaviour in toml++ 3.3.
   EXPECT_TRUE(failsWith(KernelProfile::parse("\n\xef\xbb\xbc", "k.toml"),
                         "k.toml: line 2: a character that is not ASCII"));
+  EXPECT_TRUE(failsWith(KernelProfile::parse("[\x01", "k.toml"), "line 1"));
 }
 
 TEST(Profile, ChangedByHandLosesItsEvidence) {
