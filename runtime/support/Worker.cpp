@@ -187,14 +187,17 @@ Expected<Frame> Worker::ask(const std::string &Json) {
   Frame Request;
   Request.Id = NextId++;
   Request.Json = Json;
+  Lost = true; // until there is an answer
   if (Error E = Link.send(Request))
     return E.in("the worker is gone");
   for (;;) {
     Expected<Frame> Reply = Link.receive(Options.ReplyTimeoutMs);
     if (!Reply)
       return Reply.error().in("the worker is gone");
-    if (Reply->Id == Request.Id)
+    if (Reply->Id == Request.Id) {
+      Lost = false;
       return Reply;
+    }
     // A late answer to a request that was given up: not ours.
     if (Reply->Id > Request.Id)
       return Error(ErrorCode::Damaged,

@@ -87,6 +87,10 @@ public:
     return Pipelines;
   }
 
+  /// Whether a call failed because the supervisor died, went silent or sent
+  /// nonsense, and not because it answered with an error: start another.
+  bool isLost() const { return Lost; }
+
   /// Replaces what was loaded before.
   Error load(const std::vector<std::string> &ManifestPaths);
   Expected<ReplayReport> prepare(size_t Recording, unsigned Repetitions);
@@ -105,6 +109,7 @@ private:
   DeviceIdentity Identity;
   std::map<std::string, std::string> Pipelines;
   uint64_t NextId = 1;
+  bool Lost = false;
 };
 
 } // namespace r3

@@ -50,7 +50,7 @@ TEST_F(CatalogueTest, CountsTheLatestRunOfAProgram) {
     Header.StartedAtNs = StartedAtNs;
     auto Run = RunStatsWriter::create(store().runPath(Name), Header);
     ASSERT_TRUE(Run);
-    (*Run)->setDevice("cpu fake");
+    (*Run)->setDevice("x86-64 fake");
     KernelRunStats S;
     S.Launches = 7;
     (*Run)->update((*Run)->addKernel(ReduceKey, "reduce"), S);

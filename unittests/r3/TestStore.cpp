@@ -23,7 +23,7 @@ DeviceIdentity device(const std::string &Backend) {
   DeviceIdentity D;
   D.Backend = Backend;
   D.Name = "fake";
-  D.Key = Backend + " fake";
+  D.Key = (Backend == "cuda" ? "sm_90" : "x86-64") + std::string(" fake");
   D.Tools = "fake 1";
   return D;
 }

@@ -91,17 +91,11 @@ private:
     uint64_t Number = contentDigest(Text).Low;
     std::string Code = contentDigest(
         Text == "{}" ? "original" : std::to_string(Number % 30)).hex();
-    if (const json::Value *Known = json::array(Request, "known"))
-      for (const json::Value &One : Known->GetArray())
-        if (One.IsString() && Code == One.GetString())
-          return R"({"verb":"reply","outcome":"duplicate","code":")" + Code +
-                 "\"}";
-    if (Rules.count("log"))
-      std::ofstream(Rules["log"], std::ios::app) << Text << "\n";
     for (const auto &[Result, Part] : Rules) {
       if (Result == "log" || Result == "slow" || Result == "unsteady" ||
           Text.find(Part) == std::string::npos)
         continue;
+      note(Text);
       if (Result == "lose")
         std::_Exit(9);
       if (Result == "hang")
@@ -109,7 +103,18 @@ private:
       return R"({"verb":"reply","outcome":")" + Result +
              R"(","message":"made up","code":""})";
     }
+    if (const json::Value *Known = json::array(Request, "known"))
+      for (const json::Value &One : Known->GetArray())
+        if (One.IsString() && Code == One.GetString())
+          return R"({"verb":"reply","outcome":"duplicate","code":")" + Code +
+                 "\"}";
+    note(Text);
     return times(Text == "{}" ? 1.0 : 0.9 + double(Number % 30) / 50, Code);
+  }
+
+  void note(const std::string &Text) {
+    if (Rules.count("log"))
+      std::ofstream(Rules["log"], std::ios::app) << Text << "\n";
   }
 
   static std::string times(double Gain, const std::string &Code) {

@@ -22,6 +22,7 @@ struct World {
   std::string LoseAt;   // variants whose JSON contains it lose the worker
   std::string WrongAt;
   bool Reproduces = true;
+  std::string RefuseAt; // answered with an error
   size_t StopAfter = 0;
   std::atomic<bool> Stop{false};
   std::string Key = "fake cpu";
@@ -35,6 +36,7 @@ public:
     Identity.Tools = "fake 1";
     Pipelines["O3"] = "function(sroa,loop-mssa(licm),gvn),globaldce";
   }
+  bool isLost() const override { return Lost; }
   const DeviceIdentity &identity() const override { return Identity; }
   const std::map<std::string, std::string> &pipelines() const override {
     return Pipelines;
@@ -54,8 +56,11 @@ public:
     std::string Text = Change.canonicalJson();
     if (!W.LoseAt.empty() && Text.find(W.LoseAt) != std::string::npos) {
       W.Ran.push_back(Text);
+      Lost = true;
       return fail(ErrorCode::NotFound, "the worker is gone");
     }
+    if (!W.RefuseAt.empty() && Text.find(W.RefuseAt) != std::string::npos)
+      return fail(ErrorCode::Damaged, "packs damaged?");
     EvaluationReport R;
     // Four variants share a binary.
     R.Code = Text == "{}" ? "original"
@@ -79,6 +84,7 @@ public:
 
 private:
   World &W;
+  bool Lost = false;
   DeviceIdentity Identity;
   std::map<std::string, std::string> Pipelines;
 };
@@ -194,6 +200,15 @@ TEST_F(SearchTest, ReplacesALostWorker) {
   size_t Runs = W.Ran.size();
   ASSERT_TRUE(search());
   EXPECT_EQ(W.Ran.size(), Runs);
+}
+
+TEST_F(SearchTest, KeepsAWorkerThatAnswersWithAnError) {
+  W.RefuseAt = "O1";
+  auto S = search();
+  ASSERT_TRUE(S) << S.error().message();
+  EXPECT_GT(S->Kernels[0].Counts[Outcome::Refused], 0u);
+  EXPECT_EQ(S->WorkersLost, 0u);
+  EXPECT_EQ(W.Started, 1u);
 }
 
 TEST_F(SearchTest, GivesUpOnAKernelThatLosesEveryWorker) {

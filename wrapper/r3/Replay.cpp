@@ -148,35 +148,51 @@ private:
 
   Error replayKernel(const CatalogueKernel &K, const std::atomic<bool> &Stop,
                      Progress &Line, size_t &Done, size_t Total) {
-    // One load for each recording: a crash of one leaves the others alone.
-    for (const CatalogueRecording &R : K.Recordings) {
-      if (!R.isReplayable() || Stop)
-        continue;
+    std::vector<const CatalogueRecording *> Wanted;
+    for (const CatalogueRecording &R : K.Recordings)
+      if (R.isReplayable())
+        Wanted.push_back(&R);
+    IsLoaded = false;
+    for (size_t I = 0; I < Wanted.size() && !Stop; ++I) {
       Line.update("replaying " + K.Display, double(Done) / double(Total));
       if (Error E = ensureWorker())
         return E;
-      Made.push_back({&K, &R, replayOne(R)});
+      Made.push_back({&K, Wanted[I], replayOne(Wanted, I)});
       ++Done;
     }
     return Error::success();
   }
 
-  ReplayReport replayOne(const CatalogueRecording &R) {
-    Error Failure = Worker->load({R.Path});
-    if (!Failure) {
-      auto Report = Worker->prepare(0, unsigned(Repetitions));
-      if (Report)
-        return *Report;
-      Failure = Report.error();
+  /// Loads all recordings of the kernel together, once; where that fails, each
+  /// alone, so that one that is damaged leaves the others alone.
+  ReplayReport replayOne(const std::vector<const CatalogueRecording *> &All,
+                         size_t Index) {
+    if (!IsLoaded) {
+      std::vector<std::string> Paths;
+      for (const CatalogueRecording *R : All)
+        Paths.push_back(R->Path);
+      Error Failure = Worker->load(Paths);
+      if (Failure && Worker->isLost())
+        return failed(Failure);
+      IsLoaded = !Failure;
     }
-    ReplayReport Failed;
-    Failed.Message = Failure.message();
-    Failed.Result = Outcome::Refused;
-    if (isLost(Failure)) {
-      Failed.Result = Outcome::WorkerLost;
+    if (!IsLoaded)
+      if (Error Failure = Worker->load({All[Index]->Path}))
+        return failed(Failure);
+    auto Report = Worker->prepare(IsLoaded ? Index : 0, unsigned(Repetitions));
+    return Report ? *Report : failed(Report.error());
+  }
+
+  ReplayReport failed(const Error &Failure) {
+    ReplayReport Report;
+    Report.Message = Failure.message();
+    Report.Result = Outcome::Refused;
+    if (Worker->isLost()) {
+      Report.Result = Outcome::WorkerLost;
       Worker.reset();
+      IsLoaded = false;
     }
-    return Failed;
+    return Report;
   }
 
   static std::string resultText(Context &Given, const ReplayReport &R) {
@@ -289,6 +305,7 @@ private:
 
   EvaluatorSource Source;
   std::unique_ptr<Evaluator> Worker;
+  bool IsLoaded = false; // the current kernel, with all its recordings
   DeviceIdentity Device;
   std::vector<Replayed> Made;
   std::vector<const CatalogueKernel *> NotReplayable;

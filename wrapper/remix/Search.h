@@ -18,11 +18,12 @@
 
 namespace r3 {
 
-/// Builds, replays and times. A lost one answers Timeout, NotFound or Damaged
-/// and is replaced.
+/// Builds, replays and times.
 class Evaluator {
 public:
   virtual ~Evaluator() = default;
+  /// Whether the last failure was its own end: replace it then.
+  virtual bool isLost() const = 0;
   virtual const DeviceIdentity &identity() const = 0;
   virtual const std::map<std::string, std::string> &pipelines() const = 0;
   virtual Error load(const std::vector<std::string> &ManifestPaths) = 0;
@@ -38,8 +39,6 @@ public:
 using EvaluatorSource = std::function<Expected<std::unique_ptr<Evaluator>>()>;
 /// Starts workers as processes.
 EvaluatorSource workerSource(const WorkerOptions &Options);
-/// Whether an error of an Evaluator means that it is lost.
-bool isLost(const Error &Failure);
 
 struct SearchRecording {
   std::string Path; // of the manifest

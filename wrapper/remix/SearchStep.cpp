@@ -17,6 +17,7 @@ constexpr unsigned LostLimit = 5;
 class WorkerEvaluator : public Evaluator {
 public:
   explicit WorkerEvaluator(std::unique_ptr<r3::Worker> W) : W(std::move(W)) {}
+  bool isLost() const override { return W->isLost(); }
   const DeviceIdentity &identity() const override { return W->identity(); }
   const std::map<std::string, std::string> &pipelines() const override {
     return W->pipelines();
@@ -48,12 +49,6 @@ EvaluatorSource workerSource(const WorkerOptions &Options) {
       return W.error();
     return std::unique_ptr<Evaluator>(new WorkerEvaluator(std::move(*W)));
   };
-}
-
-bool isLost(const Error &Failure) {
-  return Failure.code() == ErrorCode::Timeout ||
-         Failure.code() == ErrorCode::NotFound ||
-         Failure.code() == ErrorCode::Damaged;
 }
 
 Error Search::ensureWorker() {
@@ -94,7 +89,7 @@ Error Search::prepareKernel(KernelProgress &Progress) {
     Error E = replayOriginals(Progress);
     if (!E)
       return Error::success();
-    if (!isLost(E)) {
+    if (!Worker->isLost()) {
       Progress.Skipped = E.message();
       return Error::success();
     }
@@ -154,7 +149,7 @@ Expected<EvaluationReport> Search::askWorker(KernelProgress &Progress,
   EvaluationReport Failed;
   Failed.Message = Report.error().message();
   Failed.Result = Outcome::Refused;
-  if (isLost(Report.error())) {
+  if (Worker->isLost()) {
     Failed.Result = Outcome::WorkerLost;
     loseWorker(Report.error().in(Progress.Kernel->About.Name));
   }
