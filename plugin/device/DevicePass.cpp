@@ -22,6 +22,8 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
+#include <set>
+
 using namespace llvm;
 
 namespace r3::plugin {
@@ -98,9 +100,12 @@ void DeviceCompile::describe(const Module &M) {
   for (const Function &F : M)
     if (ir::isKernel(F))
       U.Kernels.push_back(describeKernel(F, C.Source, Arch));
+  std::set<std::string> Used;
+  for (const UnitKernel &Kernel : U.Kernels)
+    Used.insert(Kernel.Code.at(Arch).Globals.begin(),
+                Kernel.Code.at(Arch).Globals.end());
   for (const GlobalVariable &G : M.globals())
-    if (G.hasInitializer() && ir::isMutable(G) &&
-        G.getSection() != "llvm.metadata")
+    if (Used.count(G.getName().str()))
       U.Globals.push_back(describeGlobal(G));
 }
 

@@ -67,11 +67,14 @@ static Reason asmReason(StringRef Text) {
   return Reason::None;
 }
 
+/// The place in the kernel's own source: headers say little about it.
 static std::string where(const Instruction &I) {
-  const DebugLoc &At = I.getDebugLoc();
+  const DILocation *At = I.getDebugLoc();
+  while (At && At->getInlinedAt())
+    At = At->getInlinedAt();
   if (!At)
     return {};
-  return " (" + At->getFilename().str() + ":" + std::to_string(At.getLine()) +
+  return " (" + At->getFilename().str() + ":" + std::to_string(At->getLine()) +
          ")";
 }
 

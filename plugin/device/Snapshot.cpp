@@ -63,6 +63,20 @@ static void dropLocalNames(Module &M) {
   }
 }
 
+/// Mangled names of template instances are a third of the bitcode, and nobody
+/// asks for those of a kernel's helpers. libdevice's are needed as they are.
+static void shortenNames(Module &M) {
+  unsigned Next = 0;
+  for (Function &F : M)
+    if (!F.isDeclaration() && !ir::isKernel(F) && F.getName().size() > 40 &&
+        F.getName().starts_with("_Z")) {
+      F.setComdat(nullptr);
+      F.setLinkage(GlobalValue::InternalLinkage);
+      F.setVisibility(GlobalValue::DefaultVisibility);
+      F.setName("__r3_f" + Twine(Next++));
+    }
+}
+
 std::unique_ptr<Module> makeSnapshot(const Module &M,
                                      const std::string &Source) {
   std::unique_ptr<Module> Copy = CloneModule(M);
@@ -72,6 +86,7 @@ std::unique_ptr<Module> makeSnapshot(const Module &M,
   eraseUnused(*Copy);
   stripNonLineTableDebugInfo(*Copy);
   dropLocalNames(*Copy);
+  shortenNames(*Copy);
   Copy->setModuleIdentifier(Source);
   Copy->setSourceFileName(Source);
   return Copy;

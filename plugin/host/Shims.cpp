@@ -80,6 +80,8 @@ static Function *declareShim(Module &M, const Function &Api) {
   AttributeList Attributes = Api.getAttributes();
   Shim->setAttributes(Attributes.removeFnAttributes(M.getContext()));
   Shim->setUWTableKind(M.getUwtable());
+  // A copy at each call would outweigh the rest of what R3 adds to an object.
+  Shim->addFnAttr(Attribute::NoInline);
   for (const char *Kept :
        {"target-cpu", "target-features", "tune-cpu", "frame-pointer"})
     if (Api.hasFnAttribute(Kept))

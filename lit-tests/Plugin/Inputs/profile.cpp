@@ -3,8 +3,9 @@
 // Writes a profile with one entry for a kernel of an object file, as r3 apply
 // does: profile OBJECT KERNEL FOLDER KEY=VALUE... with the keys device, class,
 // pipeline, level, maxnreg, ptxas and fingerprint (in place of the kernel's).
-#include "runtime/support/Files.h"
+// profile --module OBJECT ARCHITECTURE writes the embedded bitcode to stdout.
 #include "runtime/support/Profile.h"
+#include "runtime/support/Files.h"
 #include "runtime/support/Unit.h"
 
 #include <cstdio>
@@ -59,16 +60,28 @@ static Error write(const Unit &U, const UnitKernel &Found,
   return writeFileAtomically(Header, unitHeaderText({{Kernel.folder(), Toml}}));
 }
 
+static Error run(const std::vector<Unit> &Units, int Count, char **Words) {
+  bool WantsModule = std::string(Words[1]) == "--module";
+  for (const Unit &U : Units) {
+    if (!WantsModule)
+      if (const UnitKernel *Found = U.findKernel(Words[2]))
+        return write(U, *Found, Words[3], Count - 4, Words + 4);
+    for (const UnitModule &M : U.Modules)
+      if (WantsModule && M.Arch == Words[3]) {
+        std::fwrite(M.Bitcode.data(), 1, M.Bitcode.size(), stdout);
+        return Error::success();
+      }
+  }
+  return fail(ErrorCode::NotFound, "no kernel %s or module %s", Words[2],
+              Words[3]);
+}
+
 int main(int Count, char **Words) {
   Error Problem = fail(ErrorCode::Usage, "OBJECT KERNEL FOLDER KEY=VALUE...");
   if (Count >= 4) {
-    Expected<std::vector<Unit>> Units = readUnits(Words[1]);
-    Problem = Units ? fail(ErrorCode::NotFound, "no kernel %s", Words[2])
-                    : Units.error();
-    if (Units)
-      for (const Unit &U : *Units)
-        if (const UnitKernel *Found = U.findKernel(Words[2]))
-          Problem = write(U, *Found, Words[3], Count - 4, Words + 4);
+    bool WantsModule = std::string(Words[1]) == "--module";
+    Expected<std::vector<Unit>> Units = readUnits(Words[WantsModule ? 2 : 1]);
+    Problem = Units ? run(*Units, Count, Words) : Units.error();
   }
   if (Problem)
     std::fprintf(stderr, "profile: %s\n", Problem.message().c_str());
