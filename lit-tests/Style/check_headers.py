@@ -26,7 +26,7 @@ def headers():
 def compile_alone(path):
     """The first error, or nothing."""
     with open(path, encoding="utf-8") as file:
-        language = "c" if "extern \"C\"" in file.read() else "c++"
+        language = "c" if "#ifdef __cplusplus" in file.read() else "c++"
     # What C includes has to compile as C++ too.
     for name in {language, "c++"}:
         standard = "-std=gnu11" if name == "c" else "-std=c++20"
