@@ -29,11 +29,13 @@ __global__ void fill(uint64_t *Words, uint64_t Count) {
   }
 }
 
-__global__ void touch(uint64_t *Words, uint64_t First, uint64_t Count,
-                      uint64_t Value) {
+/// The step is in device memory, so that all launches are of one class.
+__global__ void touch(uint64_t *Words, uint64_t Total, uint64_t Count,
+                      const uint64_t *Step) {
+  uint64_t First = Total > Count ? *Step * Count % (Total - Count) : 0;
   for (uint64_t I = blockIdx.x * uint64_t(blockDim.x) + threadIdx.x; I < Count;
        I += uint64_t(gridDim.x) * blockDim.x)
-    Words[First + I] += Value;
+    Words[First + I] += *Step + 1;
 }
 
 using Clock = std::chrono::steady_clock;
@@ -68,6 +70,8 @@ int main(int Count, char **Arguments) {
   uint64_t Changed = Total * std::strtoull(Arguments[3], nullptr, 10) / 100;
   uint64_t *Words;
   require(cudaMalloc(&Words, Bytes), "cudaMalloc");
+  uint64_t *Place;
+  require(cudaMalloc(&Place, sizeof(*Place)), "cudaMalloc");
   require(cudaMemset(Words, 0, Bytes), "cudaMemset");
   if (!std::strcmp(Arguments[4], "random"))
     fill<<<1024, 256>>>(Words, Total);
@@ -77,8 +81,10 @@ int main(int Count, char **Arguments) {
     usleep(std::strtoul(Arguments[5], nullptr, 10) * 1000);
   for (int Step = 0; Step < Steps; ++Step) {
     auto Begin = Clock::now();
-    uint64_t First = Total > Changed ? (Step * Changed) % (Total - Changed) : 0;
-    touch<<<1024, 256>>>(Words, First, Changed ? Changed : 1, Step + 1);
+    uint64_t Number = Step;
+    require(cudaMemcpy(Place, &Number, sizeof(Number), cudaMemcpyHostToDevice),
+            "copy of the step");
+    touch<<<1024, 256>>>(Words, Total, Changed ? Changed : 1, Place);
     require(cudaDeviceSynchronize(), "touch");
     std::printf("step %d %.3f ms\n", Step, milliseconds(Begin));
   }
