@@ -223,8 +223,7 @@ Error Worker::load(const std::vector<std::string> &ManifestPaths) {
   return Parsed ? Error::success() : Parsed.error();
 }
 
-Expected<ReplayReport> Worker::prepare(size_t Recording,
-                                       unsigned Repetitions) {
+Expected<ReplayReport> Worker::prepare(size_t Recording, unsigned Repetitions) {
   rapidjson::StringBuffer Buffer;
   json::Writer W(Buffer);
   W.StartObject();

@@ -106,9 +106,7 @@ public:
     ::free(pointer(Where));
     return {};
   }
-  Expected<void *> allocateHost(uint64_t Size) override {
-    return malloc(Size);
-  }
+  Expected<void *> allocateHost(uint64_t Size) override { return malloc(Size); }
   Error freeHost(void *Where) override {
     ::free(Where);
     return {};

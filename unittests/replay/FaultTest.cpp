@@ -167,8 +167,8 @@ TEST_F(FaultTest, TheChildKnowsNeitherStoreNorKeys) {
 }
 
 TEST_F(FaultTest, LaunchersMayPrintABanner) {
-  auto W = startFake("fake-device", {"sh", "-c", R"(echo hello; exec "$@")",
-                                     "--"});
+  auto W =
+      startFake("fake-device", {"sh", "-c", R"(echo hello; exec "$@")", "--"});
   ASSERT_TRUE(W) << W.error().message();
   EXPECT_EQ((*W)->identity().Name, "fake");
 }

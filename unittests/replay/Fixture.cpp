@@ -38,8 +38,8 @@ std::span<const uint8_t> view(const std::string &Text) {
 } // namespace
 
 void ReplayTest::SetUp() {
-  auto Made = createPrivateFolder(
-      (fs::temp_directory_path() / "r3-replay-").string());
+  auto Made =
+      createPrivateFolder((fs::temp_directory_path() / "r3-replay-").string());
   ASSERT_TRUE(Made) << Made.error().message();
   Folder = *Made;
   auto S = Store::open(Folder + "/.r3", /*Create=*/true);

@@ -2,9 +2,9 @@
 //
 // Plans: coverage of segments, shared contents, damaged manifests, and the
 // serialised form cut at every length. Descriptors over a socket.
+#include "wrapper/replay/Plan.h"
 #include "wrapper/replay/Descriptors.h"
 #include "wrapper/replay/Message.h"
-#include "wrapper/replay/Plan.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -169,7 +169,9 @@ TEST(Descriptors, MissingOnesAreNotWaitedForForever) {
 
 TEST(Message, LastWordsThatAreNoTextStayJson) {
   const std::string Json =
-      Message("reply").outcome(Outcome::Crashed, "caf\xc3\xa9 \xff\xfe \xc3").json();
+      Message("reply")
+          .outcome(Outcome::Crashed, "caf\xc3\xa9 \xff\xfe \xc3")
+          .json();
   auto Parsed = json::parse(Json, "reply");
   ASSERT_TRUE(Parsed) << Parsed.error().message();
   EXPECT_EQ(json::text(*Parsed, "message", ""), "caf\xc3\xa9 ?? ?");

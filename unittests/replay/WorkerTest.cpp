@@ -102,8 +102,8 @@ TEST_F(WorkerReplayTest, EverythingIsRestoredAfterAWildVariant) {
 
 TEST_F(WorkerReplayTest, KnownBinariesAreNotRun) {
   auto W = fakeWith(record({}));
-  auto R = W->evaluate(pipeline("crash"), {0}, 1, 1,
-                       {contentDigest("crash").hex()});
+  auto R =
+      W->evaluate(pipeline("crash"), {0}, 1, 1, {contentDigest("crash").hex()});
   ASSERT_TRUE(R) << R.error().message();
   EXPECT_EQ(R->Result, Outcome::Duplicate);
   EXPECT_EQ(R->Code, contentDigest("crash").hex());
@@ -268,8 +268,7 @@ TEST_F(WorkerReplayTest, DamagedPacksAreFound) {
     for (const auto &Entry : std::filesystem::directory_iterator(Packs))
       if (Entry.path().extension() == Name)
         File = Entry.path();
-    std::fstream Stream(File,
-                        std::ios::in | std::ios::out | std::ios::binary);
+    std::fstream Stream(File, std::ios::in | std::ios::out | std::ios::binary);
     Stream.seekp(5000);
     Stream.put('!');
   }

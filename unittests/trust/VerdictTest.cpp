@@ -2,8 +2,8 @@
 //
 // Each rule of Verdict.h by planted results that it must reject and honest
 // ones that it must accept.
-#include "wrapper/trust/Values.h"
 #include "wrapper/trust/Verdict.h"
+#include "wrapper/trust/Values.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ template <typename T> std::vector<uint8_t> bytes(std::vector<T> Values) {
 using Raw = std::vector<uint8_t>;
 
 DifferingChunk chunk(const Raw &Before, const Raw &Expected, const Raw &Got,
-                 size_t Buffer = 0, uint64_t Offset = 0) {
+                     size_t Buffer = 0, uint64_t Offset = 0) {
   return {Buffer, Offset, Before, Expected, Got};
 }
 
@@ -145,14 +145,12 @@ TEST(Verdict, NanInfinityAndDenormalsHaveNoTolerance) {
     EXPECT_EQ(O.judge(bytes<float>({Bad, 1, 1, 7})).Result, Outcome::Wrong)
         << Bad;
   // A denormal near a changed zero may be a small integer.
-  Original Zero(ValueType::F32, bytes<float>({0, 5, 0, 0}),
-                bytes<float>({1, 0, 1, 1}),
-                {bytes<float>({1 + Step, 0, 1, 1}),
-                 bytes<float>({1, 0, 1, 1})});
+  Original Zero(
+      ValueType::F32, bytes<float>({0, 5, 0, 0}), bytes<float>({1, 0, 1, 1}),
+      {bytes<float>({1 + Step, 0, 1, 1}), bytes<float>({1, 0, 1, 1})});
   ASSERT_TRUE(Zero.Result.ok()) << Zero.Result.Message;
   EXPECT_TRUE(Zero.judge(bytes<float>({1, Step, 1, 1})).ok());
-  EXPECT_EQ(Zero.judge(bytes<float>({1, 1e-42f, 1, 1})).Result,
-            Outcome::Wrong);
+  EXPECT_EQ(Zero.judge(bytes<float>({1, 1e-42f, 1, 1})).Result, Outcome::Wrong);
 }
 
 TEST(Verdict, NanInTheRecordIsNoWildcard) {

@@ -23,8 +23,7 @@ std::vector<RangeDifference> byRange(const LoadedRecording &L,
   for (size_t At : Differing) {
     const auto Next =
         std::upper_bound(L.RangeStart.begin(), L.RangeStart.end(), At);
-    const size_t Range =
-        static_cast<size_t>(Next - L.RangeStart.begin()) - 1;
+    const size_t Range = static_cast<size_t>(Next - L.RangeStart.begin()) - 1;
     if (Result.empty() || Result.back().Range != Range)
       Result.push_back({Range, {}});
     Result.back().Chunks.push_back(At - L.RangeStart[Range]);
@@ -80,8 +79,8 @@ compareRun(const KernelSet &Kernel, size_t Index, DeviceLink &Device,
         auto Expected = Kernel.chunk(L.After[At]);
         if (!Expected)
           return Expected.error();
-        const size_t Size = Recording::chunkSize(
-            L.Manifest.Allocations[D.Range].Size, Chunk);
+        const size_t Size =
+            Recording::chunkSize(L.Manifest.Allocations[D.Range].Size, Chunk);
         if (Before->size() != Size || Expected->size() != Size ||
             Rest.size() < Size)
           return fail(ErrorCode::Damaged,

@@ -11,7 +11,7 @@ namespace {
 constexpr int StepMs = 60000;
 
 const std::vector<std::string> CompileVariables = {
-    "PATH",   "CUDA_PATH",    "LD_LIBRARY_PATH", "TMPDIR",
+    "PATH",         "CUDA_PATH",     "LD_LIBRARY_PATH", "TMPDIR",
     "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"};
 
 } // namespace
@@ -44,9 +44,8 @@ std::string CompileLink::lose() {
   return Text;
 }
 
-Expected<CompileLink::Answer> CompileLink::ask(std::string Json,
-                                               std::vector<uint8_t> Blob,
-                                               int TimeoutMs) {
+Expected<CompileLink::Answer>
+CompileLink::ask(std::string Json, std::vector<uint8_t> Blob, int TimeoutMs) {
   if (Error E = start())
     return E;
   Frame F;

@@ -162,8 +162,8 @@ BuildResult CompileServer::buildCuda(const Variant &V, uint64_t DeadlineMs) {
   O.Kernel = Kernel;
   O.DeadlineMs = DeadlineMs > Used ? DeadlineMs - Used : 1;
   const auto Start = Clock::now();
-  PtxasResult Assembled = runPtxas(
-      {Made.Product.Bytes.begin(), Made.Product.Bytes.end()}, O);
+  PtxasResult Assembled =
+      runPtxas({Made.Product.Bytes.begin(), Made.Product.Bytes.end()}, O);
   R.Ms["ptxas"] = msSince(Start);
   R.Ending = Assembled.Ending;
   R.Message = std::move(Assembled.Message);
@@ -212,8 +212,8 @@ Expected<Frame> CompileServer::build(const json::Value &Request) {
     return V.error();
   const uint64_t DeadlineMs = json::number(Request, "deadlineMs", 20000);
   const auto Start = Clock::now();
-  BuildResult R = Backend == "cuda" ? buildCuda(*V, DeadlineMs)
-                                    : buildCpu(*V, DeadlineMs);
+  BuildResult R =
+      Backend == "cuda" ? buildCuda(*V, DeadlineMs) : buildCpu(*V, DeadlineMs);
   std::string Code;
   if (R.Ending == Outcome::Ok) {
     auto Name = codeDigest(R.Binary, Kernel);

@@ -125,7 +125,8 @@ Error Copier::copy(std::span<const CopyJob> Jobs) {
     Bytes += Job.Size;
   const size_t Count = std::clamp<size_t>(
       Bytes / LaneBytes, 1,
-      std::min<size_t>(MostLanes, std::max(1u, std::thread::hardware_concurrency())));
+      std::min<size_t>(MostLanes,
+                       std::max(1u, std::thread::hardware_concurrency())));
   std::vector<Lane *> Own;
   for (size_t I = 0; I < Count; ++I) {
     auto L = lane(I);
@@ -187,9 +188,8 @@ Error copyBetweenFiles(int From, uint64_t FromOffset, int To, uint64_t ToOffset,
     if (Error E = readAt(From, Buffer.data(), Piece, FromOffset + Done))
       return E;
     for (uint64_t Put = 0; Put < Piece;) {
-      const ssize_t Wrote =
-          pwrite(To, Buffer.data() + Put, Piece - Put,
-                 static_cast<off_t>(ToOffset + Done + Put));
+      const ssize_t Wrote = pwrite(To, Buffer.data() + Put, Piece - Put,
+                                   static_cast<off_t>(ToOffset + Done + Put));
       if (Wrote < 0 && errno == EINTR)
         continue;
       if (Wrote <= 0)

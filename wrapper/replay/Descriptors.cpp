@@ -120,7 +120,8 @@ Expected<std::vector<OwnedFd>> receiveDescriptors(int Socket, size_t Count,
       return systemError("receiving descriptors");
     if (Got == 0)
       return fail(ErrorCode::NotFound, "closed while descriptors were due");
-    for (cmsghdr *H = CMSG_FIRSTHDR(&Message); H; H = CMSG_NXTHDR(&Message, H)) {
+    for (cmsghdr *H = CMSG_FIRSTHDR(&Message); H;
+         H = CMSG_NXTHDR(&Message, H)) {
       if (H->cmsg_level != SOL_SOCKET || H->cmsg_type != SCM_RIGHTS)
         continue;
       const size_t Fds = (H->cmsg_len - CMSG_LEN(0)) / sizeof(int);

@@ -21,7 +21,7 @@ constexpr std::chrono::milliseconds EndMs(2000);
 /// What the child needs of the environment, and nothing more: no keys, no
 /// paths of the store. (The driver keeps translated code below HOME.)
 const std::vector<std::string> DeviceVariables = {
-    "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "NVIDIA_VISIBLE_DEVICES",
+    "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER",  "NVIDIA_VISIBLE_DEVICES",
     "CUDA_CACHE_PATH",      "CUDA_CACHE_MAXSIZE", "HOME",
     "LD_LIBRARY_PATH",      "R3_CPU_THREADS",     "ASAN_OPTIONS",
     "UBSAN_OPTIONS",        "TSAN_OPTIONS"};
@@ -142,8 +142,8 @@ void DeviceLink::unload() {
 }
 
 Error DeviceLink::sendPacks(std::span<const int> Fds) {
-  if (Error E = send(Message("fill").number("descriptors", Fds.size()).json(),
-                     {}))
+  if (Error E =
+          send(Message("fill").number("descriptors", Fds.size()).json(), {}))
     return E;
   if (Error E = sendDescriptors(Runs->descriptors(), Fds))
     return E;
@@ -215,9 +215,8 @@ Expected<DeviceLink::Answer> DeviceLink::receive(int TimeoutMs) {
   return Answer{std::move(*Header), std::move(F->Blob)};
 }
 
-Expected<DeviceLink::Answer> DeviceLink::ask(std::string Json,
-                                             std::vector<uint8_t> Blob,
-                                             int TimeoutMs) {
+Expected<DeviceLink::Answer>
+DeviceLink::ask(std::string Json, std::vector<uint8_t> Blob, int TimeoutMs) {
   if (Error E = send(std::move(Json), std::move(Blob)))
     return E;
   return receive(TimeoutMs);
@@ -238,8 +237,8 @@ DeviceLink::Loss DeviceLink::lose(const Error &Why, Outcome OnTimeout) {
                                             : Outcome::Crashed;
     L.Message = "the device process died: " + describe(Status);
   } else {
-    L.Message = "the device process ended: " + describe(Status) + ", " +
-                Why.message();
+    L.Message =
+        "the device process ended: " + describe(Status) + ", " + Why.message();
   }
   if (!Words.empty())
     L.Message += ": " + Words;
@@ -257,9 +256,9 @@ Attempt DeviceLink::lost(const Error &Why, Outcome OnTimeout) {
 }
 
 Attempt DeviceLink::loadCode(const std::string &Slot, Code &C) {
-  auto Reply = ask(
-      Message("code").text("slot", Slot).text("kernel", C.Kernel).json(),
-      C.Image, StepMs);
+  auto Reply =
+      ask(Message("code").text("slot", Slot).text("kernel", C.Kernel).json(),
+          C.Image, StepMs);
   if (!Reply)
     return lost(Reply.error(), Outcome::LaunchFailed);
   Attempt A;

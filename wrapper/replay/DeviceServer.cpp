@@ -233,9 +233,9 @@ Expected<Frame> DeviceServer::read(const json::Value &Request) {
   for (const json::Value &Chunk : Chunks->GetArray()) {
     if (!Chunk.IsUint64())
       return fail(ErrorCode::Usage, "a chunk is not a number");
-    auto Bytes = Run->readChunk(json::number(Request, "launch", 0),
-                                json::number(Request, "range", 0),
-                                Chunk.GetUint64());
+    auto Bytes =
+        Run->readChunk(json::number(Request, "launch", 0),
+                       json::number(Request, "range", 0), Chunk.GetUint64());
     if (!Bytes)
       return Bytes.error();
     Blob.insert(Blob.end(), Bytes->begin(), Bytes->end());
@@ -262,8 +262,8 @@ int deviceMain(int Count, char **Arguments, const DeviceOpener &Open) {
   _exit(serveDevice(std::atoi(Arguments[1]), std::atoi(Arguments[2]), Open));
 }
 
-Expected<std::unique_ptr<Device>> openInstalledDevice(const std::string &Backend,
-                                                      int Ordinal) {
+Expected<std::unique_ptr<Device>>
+openInstalledDevice(const std::string &Backend, int Ordinal) {
   if (Backend == "cuda")
     return openCudaDevice(Ordinal);
   if (Backend == "cpu")

@@ -37,7 +37,7 @@ int serveDevice(int ProtocolFd, int DescriptorFd, const DeviceOpener &Open);
 int deviceMain(int Count, char **Arguments, const DeviceOpener &Open);
 
 /// The devices of the installation.
-Expected<std::unique_ptr<Device>> openInstalledDevice(const std::string &Backend,
-                                                      int Ordinal);
+Expected<std::unique_ptr<Device>>
+openInstalledDevice(const std::string &Backend, int Ordinal);
 
 } // namespace r3::replay

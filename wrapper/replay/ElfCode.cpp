@@ -28,8 +28,7 @@ Error damaged(const char *What) {
 
 bool isElf(const Elf64_Ehdr &H) {
   return !std::memcmp(H.e_ident, ELFMAG, SELFMAG) &&
-         H.e_ident[EI_CLASS] == ELFCLASS64 &&
-         H.e_ident[EI_DATA] == ELFDATA2LSB;
+         H.e_ident[EI_CLASS] == ELFCLASS64 && H.e_ident[EI_DATA] == ELFDATA2LSB;
 }
 
 std::string nameAt(std::span<const uint8_t> Names, uint32_t Offset) {

@@ -2,7 +2,8 @@
 //
 // One variant: build, run once and compare, then time against the original in
 // A B B A order. Every launch starts from restored memory and, on a GPU, a
-// flushed cache, and the result of every launch is compared, timed ones included.
+// flushed cache, and the result of every launch is compared, timed ones
+// included.
 #include "wrapper/replay/Compare.h"
 #include "wrapper/replay/Session.h"
 
@@ -76,8 +77,8 @@ Build Session::buildVariant(const std::string &VariantJson) {
 /// One launch of a slot and its comparison.
 trust::Judgement Session::runSlot(size_t Index, const char *Slot, double &Ns,
                                   std::map<std::string, double> &Ms) {
-  Attempt A = Device->run(
-      {Index, Slot, flushes(), /*Dry=*/false, deadlineMs(Index)});
+  Attempt A =
+      Device->run({Index, Slot, flushes(), /*Dry=*/false, deadlineMs(Index)});
   for (const auto &[Step, Value] : A.Ms)
     Ms[Step] += Value;
   if (!A.ok())
@@ -101,15 +102,15 @@ trust::Judgement Session::timePairs(size_t Index, unsigned Pairs,
                                     bool VariantFirst, Evaluation &E) {
   auto Launch = [&](bool Variant, std::vector<double> *Times) {
     double Ns = 0;
-    trust::Judgement J = runSlot(
-        Index, Variant ? VariantSlot : OriginalSlot, Ns, E.Ms);
+    trust::Judgement J =
+        runSlot(Index, Variant ? VariantSlot : OriginalSlot, Ns, E.Ms);
     if (J.ok() && Times)
       Times->push_back(Ns);
     // The original passed before: now it is not the variant that is at fault.
     if (!J.ok() && !Variant)
-      return trust::Judgement{Outcome::NotVerifiable,
-                              "the original, between launches of the variant: " +
-                                  J.Message};
+      return trust::Judgement{
+          Outcome::NotVerifiable,
+          "the original, between launches of the variant: " + J.Message};
     return J;
   };
   trust::Judgement J = Launch(/*Variant=*/true, nullptr);
@@ -165,8 +166,8 @@ Session::Reply Session::evaluate(const json::Value &Request) {
         E.Verdict = {Outcome::Duplicate, "its binary is known"};
         return E.json();
       }
-  Attempt Loaded = Device->setCode(VariantSlot, std::move(E.B.Binary),
-                                   Kernel->first().Name);
+  Attempt Loaded =
+      Device->setCode(VariantSlot, std::move(E.B.Binary), Kernel->first().Name);
   if (!Loaded.ok()) {
     E.Verdict = {Loaded.Ending, Loaded.Message};
     return E.json();
@@ -184,14 +185,14 @@ Session::Reply Session::evaluate(const json::Value &Request) {
         return Failure;
     E.Verdict = Preparations[Index].Verdict;
     if (E.Verdict.ok())
-      E.Verdict = timePairs(Index, static_cast<unsigned>(Pairs), Random() & 1,
-                            E);
+      E.Verdict =
+          timePairs(Index, static_cast<unsigned>(Pairs), Random() & 1, E);
     if (Cancelled)
       return Error(ErrorCode::Interrupted, "cancelled");
     if (!E.Verdict.ok()) {
-      E.Verdict.Message =
-          "recording " + Kernel->recordings()[Index].Id.substr(0, 8) + ": " +
-          E.Verdict.Message;
+      E.Verdict.Message = "recording " +
+                          Kernel->recordings()[Index].Id.substr(0, 8) + ": " +
+                          E.Verdict.Message;
       break;
     }
   }

@@ -174,9 +174,9 @@ ForkResult runForked(const ForkLimits &Limits,
   if (WIFSIGNALED(Status) || WEXITSTATUS(Status) || Output.empty()) {
     std::string Text = lastWords(Errors->get());
     if (WIFSIGNALED(Status))
-      Text = format("the compiler died of signal %d (%s)%s%s",
-                    WTERMSIG(Status), strsignal(WTERMSIG(Status)),
-                    Text.empty() ? "" : ": ", Text.c_str());
+      Text = format("the compiler died of signal %d (%s)%s%s", WTERMSIG(Status),
+                    strsignal(WTERMSIG(Status)), Text.empty() ? "" : ": ",
+                    Text.c_str());
     else if (Text.empty())
       Text = format("the compiler ended with status %d", WEXITSTATUS(Status));
     return failed(Outcome::BuildCrashed, Text);

@@ -164,7 +164,8 @@ Error KernelSet::add(const std::string &Path, const DeviceIdentity &Device) {
   if (R->Device.Backend != Device.Backend)
     return fail(ErrorCode::Stale,
                 "%s was recorded on the %s device, this worker has the %s "
-                "device", Path.c_str(), R->Device.Backend.c_str(),
+                "device",
+                Path.c_str(), R->Device.Backend.c_str(),
                 Device.Backend.c_str());
   if (!Loaded.empty()) {
     const Recording &First = Loaded.front().Manifest;
@@ -176,7 +177,8 @@ Error KernelSet::add(const std::string &Path, const DeviceIdentity &Device) {
         R->Level != First.Level)
       return fail(ErrorCode::Usage,
                   "%s was recorded from another build than the recordings "
-                  "before it; load them separately", Path.c_str());
+                  "before it; load them separately",
+                  Path.c_str());
   }
   LoadedRecording L;
   L.Id = Recording::idOf(*Bytes).hex();

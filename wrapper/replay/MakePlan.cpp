@@ -48,8 +48,8 @@ Error checkSymbolic(const Recording &R) {
     if (!InArguments && S.Allocation >= R.Allocations.size())
       return fail(ErrorCode::Damaged, "symbolic word in allocation %u of %zu",
                   S.Allocation, R.Allocations.size());
-    const uint64_t Size = InArguments ? R.Arguments.size()
-                                      : R.Allocations[S.Allocation].Size;
+    const uint64_t Size =
+        InArguments ? R.Arguments.size() : R.Allocations[S.Allocation].Size;
     if (Size < 8 || S.Offset > Size - 8)
       return fail(ErrorCode::Damaged,
                   "symbolic word %s at offset %llu of %llu bytes",
@@ -58,7 +58,8 @@ Error checkSymbolic(const Recording &R) {
     if (S.What == SymbolicWord::Kind::Function)
       return fail(ErrorCode::CannotRunHere,
                   "memory holds the address of function %s, which cannot be "
-                  "had again", S.Name.c_str());
+                  "had again",
+                  S.Name.c_str());
   }
   return {};
 }
@@ -121,8 +122,7 @@ private:
     P.Before = A.Before;
     for (uint64_t I = 0; I < P.chunks(); ++I) {
       auto Offset = poolOffset(
-          A.Before[I],
-          static_cast<uint32_t>(Recording::chunkSize(A.Size, I)));
+          A.Before[I], static_cast<uint32_t>(Recording::chunkSize(A.Size, I)));
       if (!Offset)
         return Offset.error().in(
             format("chunk %llu of the allocation at 0x%llx",

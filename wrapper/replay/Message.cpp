@@ -168,8 +168,8 @@ Error replyError(const json::Value &Reply) {
   const std::string Text = json::text(Reply, "error", "");
   if (Text.empty())
     return {};
-  const uint64_t Code = json::number(
-      Reply, "code", static_cast<uint64_t>(ErrorCode::Failed));
+  const uint64_t Code =
+      json::number(Reply, "code", static_cast<uint64_t>(ErrorCode::Failed));
   if (!Code || Code > static_cast<uint64_t>(ErrorCode::Interrupted))
     return {ErrorCode::Failed, Text};
   return {static_cast<ErrorCode>(Code), Text};

@@ -49,8 +49,8 @@ struct PlanRange {
   Kind What = Kind::Memory;
   uint64_t Address = 0; // Global: where it was in the program
   uint64_t Size = 0;
-  std::string Global;              // name, Kind::Global
-  std::vector<Digest> Before;      // one a chunk
+  std::string Global;               // name, Kind::Global
+  std::vector<Digest> Before;       // one a chunk
   std::vector<uint64_t> PoolOffset; // one a chunk; none for guards
 
   uint64_t chunks() const { return (Size + ChunkBytes - 1) / ChunkBytes; }

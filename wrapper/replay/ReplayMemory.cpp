@@ -59,9 +59,9 @@ Expected<std::vector<OwnedFd>> ReplayMemory::create(const ReplayPlan &Plan) {
   for (const MemoryRange &S : Plan.Segments) {
     auto M = D.createMemory(S.Size);
     if (!M)
-      return M.error().in(format("%llu MiB at recorded addresses",
-                                 static_cast<unsigned long long>(
-                                     Plan.segmentBytes() >> 20)));
+      return M.error().in(
+          format("%llu MiB at recorded addresses",
+                 static_cast<unsigned long long>(Plan.segmentBytes() >> 20)));
     auto Fd = D.exportMemory(*M);
     if (!Fd)
       return Fd.error();

@@ -129,11 +129,11 @@ Expected<std::vector<Digest>> Runner::digestAll(const PlanLaunch &L,
     if (!X.Base)
       continue;
     const uint64_t Size = X.Range->Size;
-    Error E = hashesOnDevice(*X.Base, Size)
-                  ? D.hashLeaves(*X.Base, Size,
-                                 reinterpret_cast<LeafHash *>(Scratch + X.At),
-                                 Stream)
-                  : D.copyToHost(Scratch + X.At, *X.Base, Size, Stream);
+    Error E =
+        hashesOnDevice(*X.Base, Size)
+            ? D.hashLeaves(*X.Base, Size,
+                           reinterpret_cast<LeafHash *>(Scratch + X.At), Stream)
+            : D.copyToHost(Scratch + X.At, *X.Base, Size, Stream);
     if (E)
       return E;
   }
@@ -151,8 +151,7 @@ Expected<std::vector<Digest>> Runner::digestAll(const PlanLaunch &L,
     else
       for (uint64_t At = 0; At < Size; At += ChunkBytes)
         Result.push_back(chunkDigest(std::span<const uint8_t>(
-            Scratch + X.At + At,
-            std::min<uint64_t>(ChunkBytes, Size - At))));
+            Scratch + X.At + At, std::min<uint64_t>(ChunkBytes, Size - At))));
   }
   return Result;
 }
@@ -174,10 +173,10 @@ Error Runner::restoreRange(const PlanRange &P, Address Base,
       ++Next;
     const uint64_t From = I * ChunkBytes;
     const uint64_t Size = std::min(Next * ChunkBytes, P.Size) - From;
-    Error E = P.What == PlanRange::Kind::Guard
-                  ? D.fill(Base + From, GuardByte, Size, Stream)
-                  : Memory.copyFromPool(P.PoolOffset[I], Size, Base + From,
-                                        Stream);
+    Error E =
+        P.What == PlanRange::Kind::Guard
+            ? D.fill(Base + From, GuardByte, Size, Stream)
+            : Memory.copyFromPool(P.PoolOffset[I], Size, Base + From, Stream);
     if (E)
       return E;
     I = Next;
@@ -309,9 +308,9 @@ RunResult Runner::failed(const Error &E, Outcome Default) {
   RunResult R;
   LiveLaunch.reset();
   const DeviceFault Fault = D.fault();
-  R.Ending = Fault.Kind != Outcome::Ok            ? Fault.Kind
-             : E.code() == ErrorCode::NoSpace     ? Outcome::OutOfMemory
-                                                  : Default;
+  R.Ending = Fault.Kind != Outcome::Ok        ? Fault.Kind
+             : E.code() == ErrorCode::NoSpace ? Outcome::OutOfMemory
+                                              : Default;
   R.Message = Fault.Message.empty() ? E.message() : Fault.Message;
   R.Sticky = Fault.Sticky;
   return R;

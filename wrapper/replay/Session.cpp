@@ -40,9 +40,9 @@ std::string Session::answer(const std::string &Json) {
             : Verb == "load"     ? load(*Request)
             : Verb == "prepare"  ? prepare(*Request)
             : Verb == "evaluate" ? evaluate(*Request)
-            : Verb == "unload"   ? unload()
-                                 : Reply(Error(ErrorCode::Usage,
-                                               "unknown verb " + Verb));
+            : Verb == "unload"
+                ? unload()
+                : Reply(Error(ErrorCode::Usage, "unknown verb " + Verb));
   return R ? *R : errorReply(R.error());
 }
 
@@ -60,13 +60,13 @@ Session::Reply Session::hello(const json::Value &Request) {
   if (Error E = Device->open()) {
     const std::string Words = Device->endMessage();
     Device.reset();
-    return Error(E.code(), Words.empty() ? E.message()
-                                         : E.message() + ": " + Words);
+    return Error(E.code(),
+                 Words.empty() ? E.message() : E.message() + ": " + Words);
   }
   Compiler.emplace(Setup.CompileProgram, Setup.BuildGraceMs, All);
   TheStore.emplace(std::move(*Opened));
-  auto Pipelines = Compiler->pipelines(Device->identity().Backend,
-                                       Device->identity().Arch);
+  auto Pipelines =
+      Compiler->pipelines(Device->identity().Backend, Device->identity().Arch);
   if (!Pipelines)
     return Pipelines.error().in("default pipelines");
   Message List;
@@ -160,8 +160,8 @@ Error Session::loadOriginal() {
   }
   Attempt A = Device->setCode(OriginalSlot, OriginalBinary, First.Name);
   if (!A.ok())
-    return Error(ErrorCode::Failed, "the original cannot be loaded: " +
-                                        A.Message);
+    return Error(ErrorCode::Failed,
+                 "the original cannot be loaded: " + A.Message);
   return {};
 }
 
@@ -170,8 +170,8 @@ Error Session::checkMemory(size_t Index) {
   const LoadedRecording &L = Kernel->recordings()[Index];
   Attempt A = Device->run({Index, OriginalSlot, false, /*Dry=*/true, 0});
   if (!A.ok())
-    return Error(ErrorCode::Failed, "loading recording " + L.Id.substr(0, 8) +
-                                        ": " + A.Message);
+    return Error(ErrorCode::Failed,
+                 "loading recording " + L.Id.substr(0, 8) + ": " + A.Message);
   const auto Wrong = trust::differing(L.Before, A.Digests);
   if (Wrong.empty())
     return {};
@@ -219,12 +219,11 @@ Error Session::replayOriginal(size_t Index, unsigned Repetitions) {
     if (I)
       P.Ns.push_back(A.Ns);
     P.Base->beginReplay();
-    auto Compared =
-        compareRun(*Kernel, Index, *Device, A.Digests,
-                   [&](const trust::DifferingChunk &Chunk) {
-                     P.Base->addChunk(Chunk);
-                     return !P.Base->decided();
-                   });
+    auto Compared = compareRun(*Kernel, Index, *Device, A.Digests,
+                               [&](const trust::DifferingChunk &Chunk) {
+                                 P.Base->addChunk(Chunk);
+                                 return !P.Base->decided();
+                               });
     if (!Compared)
       return Compared.error();
     P.Base->endReplay();

@@ -76,8 +76,8 @@ std::string textAt(std::span<const uint8_t> Bytes, size_t Offset,
   case ValueType::BF16:
     return format("0x%04x", load<uint16_t>(Bytes, Offset));
   case ValueType::Pointer:
-    return format("0x%llx",
-                  static_cast<unsigned long long>(load<uint64_t>(Bytes, Offset)));
+    return format("0x%llx", static_cast<unsigned long long>(
+                                load<uint64_t>(Bytes, Offset)));
   case ValueType::Bytes:
     break;
   }

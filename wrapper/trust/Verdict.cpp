@@ -188,8 +188,7 @@ Judgement Baseline::judgeBuffer(size_t Index) const {
     return {Outcome::NotVerifiable,
             "replay differs from the program: the recorded values of " +
                 Where.Name + " lie outside the spread of the replays"};
-  const double Limit =
-      Where.Type == ValueType::F32 ? FloatLimit : DoubleLimit;
+  const double Limit = Where.Type == ValueType::F32 ? FloatLimit : DoubleLimit;
   if (N.Spread > Limit * N.Rms)
     return {Outcome::NotVerifiable,
             format("%s differs by up to %.3g between replays of the original, "
@@ -223,8 +222,7 @@ Judgement Baseline::finish() {
 
 void VariantCheck::addChunk(const DifferingChunk &Chunk) {
   const Buffer &Where = Original.Buffers[Chunk.Buffer];
-  const double Tolerance =
-      VariantFactor * Original.Noises[Chunk.Buffer].Spread;
+  const double Tolerance = VariantFactor * Original.Noises[Chunk.Buffer].Spread;
   auto Found = Original.Ranges.find({Chunk.Buffer, Chunk.Offset});
   const auto *Noisy = Found == Original.Ranges.end() ? nullptr : &Found->second;
   auto Accepts = [&](size_t Offset, size_t Size) {
@@ -237,9 +235,9 @@ void VariantCheck::addChunk(const DifferingChunk &Chunk) {
         !sameBits(Chunk.Before, Chunk.Expected, Offset, Size) ||
         (Noisy && (!sameBits(Noisy->Low, Noisy->High, Offset, Size) ||
                    !sameBits(Noisy->Low, Chunk.Expected, Offset, Size)));
-    return Changed && std::fabs(valueAt(Chunk.Got, Offset, Where.Type) -
-                                valueAt(Chunk.Expected, Offset, Where.Type)) <=
-                          Tolerance;
+    return Changed &&
+           std::fabs(valueAt(Chunk.Got, Offset, Where.Type) -
+                     valueAt(Chunk.Expected, Offset, Where.Type)) <= Tolerance;
   };
   forEachElement(Chunk.Expected.size(), Where.Type,
                  [&](size_t Offset, size_t Size) {
@@ -258,11 +256,10 @@ void VariantCheck::addChunk(const DifferingChunk &Chunk) {
 Judgement VariantCheck::verdict(bool Complete) const {
   if (!WrongElements)
     return {};
-  return {Outcome::Wrong,
-          format("%s (%s%llu wrong %s)", First.c_str(),
-                 Complete ? "" : "at least ",
-                 static_cast<unsigned long long>(WrongElements),
-                 WrongElements == 1 ? "element" : "elements")};
+  return {Outcome::Wrong, format("%s (%s%llu wrong %s)", First.c_str(),
+                                 Complete ? "" : "at least ",
+                                 static_cast<unsigned long long>(WrongElements),
+                                 WrongElements == 1 ? "element" : "elements")};
 }
 
 } // namespace r3::trust
