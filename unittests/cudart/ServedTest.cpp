@@ -27,7 +27,9 @@ static const Row ServedRows[] = {
 /// All that programs call through R3.
 static const std::string Interposed[] = {
 #define R3_CUDA_API(Name, Suffix) #Name,
+#if CUDART_VERSION >= 13000
 #define R3_CUDA_API_12(Name, Suffix)
+#endif
 #include "runtime/support/CudaApi.def"
 };
 
@@ -64,6 +66,8 @@ static std::string expectedPage() {
 }
 
 TEST(Served, PageAgreesWithTable) {
+  if (CUDART_VERSION < 13000)
+    GTEST_SKIP() << "the page lists the names of CUDA 13";
   Expected<std::string> Page =
       readTextFile(R3_SOURCE_DIR "/docs/CUDA-RUNTIME.md");
   std::string Wanted = expectedPage();

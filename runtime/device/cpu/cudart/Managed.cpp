@@ -78,21 +78,28 @@ static cudaError_t prefetch(const void *Where, size_t Size,
   return cudaSuccess;
 }
 
+// CUDA 13 gave the plain names the types that CUDA 12 has under _v2.
 #if CUDART_VERSION >= 13000
+#define R3_BY_LOCATION(Name) served##Name
+#else
+#define R3_BY_LOCATION(Name) served##Name##_v2
+#endif
 
-cudaError_t servedMemAdvise(const void *Where, size_t Size,
-                            cudaMemoryAdvise What, cudaMemLocation Location) {
+cudaError_t R3_BY_LOCATION(MemAdvise)(const void *Where, size_t Size,
+                                      cudaMemoryAdvise What,
+                                      cudaMemLocation Location) {
   return advise(Where, Size, What, Location);
 }
 
-cudaError_t servedMemPrefetchAsync(const void *Where, size_t Size,
-                                   cudaMemLocation Location, unsigned Flags,
-                                   cudaStream_t Stream) {
+cudaError_t R3_BY_LOCATION(MemPrefetchAsync)(const void *Where, size_t Size,
+                                             cudaMemLocation Location,
+                                             unsigned Flags,
+                                             cudaStream_t Stream) {
   return Flags ? cudaErrorInvalidValue
                : prefetch(Where, Size, Location, Stream);
 }
 
-#else
+#if CUDART_VERSION < 13000
 
 static cudaMemLocation locationOf(int Device) {
   cudaMemLocation Location{};

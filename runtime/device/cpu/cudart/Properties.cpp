@@ -173,4 +173,10 @@ cudaError_t servedGetDeviceProperties(cudaDeviceProp *Into, int Device) {
   return cudaSuccess;
 }
 
+#if CUDART_VERSION < 13000
+cudaError_t servedGetDeviceProperties_v2(cudaDeviceProp *Into, int Device) {
+  return servedGetDeviceProperties(Into, Device);
+}
+#endif
+
 } // namespace r3::cudart
