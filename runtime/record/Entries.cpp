@@ -63,7 +63,6 @@ struct Entry<R, PerThread, Ret(A...)> {
   static Ret onCpu(A... Arguments) {
     Runtime &Process = *Runtime::get();
     static const Served S = serve(Process);
-    Process.addCpuUnits();
     if (S.Suffixed)
       return S.Suffixed(Arguments...);
     if (!S.Plain)
@@ -76,7 +75,12 @@ struct Entry<R, PerThread, Ret(A...)> {
 
   static Ret call(A... Arguments, Function Original) {
     Runtime &Process = *Runtime::get();
-    Function Real = Process.servesCpu() ? onCpu : Original;
+    Function Real = Original;
+    if (Process.servesCpu()) {
+      // Before the hook: it asks the device for the unit's globals.
+      Process.addCpuUnits();
+      Real = onCpu;
+    }
     Recorder *Active = Process.recorder();
     if (!Active || Active->isOff())
       return Real(Arguments...);

@@ -78,8 +78,10 @@ Expected<std::unique_ptr<Recorder>> Recorder::create(RecorderOptions Options,
   if (Error E = R->Out->runOnWriter([&] { return R->openStatistics(); }))
     return E;
   R->Limit = writeLimit(Files.path(), R->Options.LimitBytes);
-  say(format("recording into %s, at most %.1f GB (R3_RECORD_LIMIT)",
-             Files.path().c_str(), R->Limit / 1e9));
+  // r3 record, which gives the run its name, has said it.
+  if (R->Options.Run.empty())
+    say(format("recording into %s, at most %.1f GB (R3_RECORD_LIMIT)",
+               Files.path().c_str(), R->Limit / 1e9));
   return R;
 }
 
@@ -148,7 +150,8 @@ DeviceState *Recorder::attachDevice() {
     }
     Failure = Own.error();
   }
-  if (++AttachFailures == MaxFailures)
+  if (++AttachFailures == MaxFailures ||
+      Failure.code() == ErrorCode::CannotRunHere)
     switchOff(Failure.message());
   return nullptr;
 }
@@ -173,10 +176,11 @@ void Recorder::beforeReset() {
 void Recorder::allocated(Address Begin, uint64_t Size, MemoryKind Kind,
                          bool Imported) {
   Memory.add({Begin, Size, Kind, Ordinal, Imported, {}});
-  std::shared_lock Guard(DevicesLock);
-  for (auto &S : Devices)
-    if (S->D.isCurrent())
-      S->Slabs.prepare(Memory.liveBytes());
+  if (Captures > 0 || Off)
+    return;
+  // Staging memory for it is made while the program fills it.
+  if (DeviceState *S = currentDevice())
+    S->Slabs.prepare(Memory.liveBytes());
 }
 
 void Recorder::imported(Address Begin) {
@@ -403,16 +407,16 @@ Recorder::Plan Recorder::plan(const LaunchRequest &Request, KernelState &K,
   return P;
 }
 
-/// Recording may hold the program for a second and a tenth of its time; what
-/// takes the place of another recording for a twentieth. The first recording
-/// of a kernel is always made.
+/// Recording may hold the program for 3 s and a tenth of its time (a quarter
+/// of a run of 20 s); what takes the place of another recording for a
+/// twentieth. The first recording of a kernel is always made.
 bool Recorder::mayPause(const Plan &P) const {
   if (Options.Exempt || !P.Kept)
     return true;
   uint64_t Elapsed = nanoseconds(Clock::now() - Started);
   if (P.Choice.Replaces)
     return PausedNs * 20 < Elapsed;
-  return PausedNs < 1000000000 + Elapsed / 10;
+  return PausedNs < 3000000000 + Elapsed / 10;
 }
 
 uint64_t Recorder::limitLeft() const {
@@ -491,6 +495,7 @@ bool Recorder::record(const LaunchRequest &Request, Plan &P, DeviceState &S,
   KernelState &K = P.K;
   bool Launched = false;
   Reason Why = Reason::NotQuiet;
+  uint64_t ProgramNs = 0;
   std::string Detail = "other threads did not leave the CUDA runtime";
   if (Door.close()) {
     Take T(*this, S, K, Request, std::move(P.Arguments));
@@ -501,6 +506,7 @@ bool Recorder::record(const LaunchRequest &Request, Plan &P, DeviceState &S,
       Why = T.after(Result);
     }
     Detail = T.detail();
+    ProgramNs = T.programNs();
     std::unique_lock Guard(K.Lock);
     if (Why == Reason::None) {
       auto &Place = K.Kept[uint64_t(P.Choice.Class) << 32 | P.Choice.Slot];
@@ -519,7 +525,7 @@ bool Recorder::record(const LaunchRequest &Request, Plan &P, DeviceState &S,
     Guard.unlock();
   }
   Door.open();
-  uint64_t Ns = nanoseconds(Clock::now() - Begin);
+  uint64_t Ns = nanoseconds(Clock::now() - Begin) - ProgramNs;
   PausedNs += Ns;
   std::unique_lock Guard(K.Lock);
   K.Stats.PauseNs += Ns;

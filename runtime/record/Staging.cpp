@@ -5,19 +5,28 @@
 // it works).
 #include "runtime/record/Staging.h"
 
+#include "runtime/support/Files.h"
+
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <pthread.h>
 #include <signal.h>
-#include <unistd.h>
 
 namespace r3::record {
 
+/// "MemAvailable:  123 kB"; 0 where the kernel does not tell.
+static uint64_t availableBytes() {
+  Expected<std::string> Text = readTextFile("/proc/meminfo");
+  constexpr std::string_view Key = "MemAvailable:";
+  size_t At = Text ? Text->find(Key) : std::string::npos;
+  if (At == std::string::npos)
+    return 0;
+  return std::strtoull(Text->c_str() + At + Key.size(), nullptr, 10) * 1024;
+}
+
 uint64_t stagingLimit() {
-  uint64_t Available =
-      uint64_t(sysconf(_SC_AVPHYS_PAGES)) * uint64_t(sysconf(_SC_PAGESIZE));
-  return std::clamp<uint64_t>(Available / 4, 2 * Staging::SlabBytes,
+  return std::clamp<uint64_t>(availableBytes() / 4, 2 * Staging::SlabBytes,
                               8ull << 30);
 }
 

@@ -283,6 +283,7 @@ Error Take::findSymbolsIn(std::span<const uint32_t> Flagged,
 }
 
 int Take::launch(OriginalLaunch Original) {
+  LaunchedAt = std::chrono::steady_clock::now();
   Times = S.Times.begin(Request.Stream);
   int Result = Original();
   if (!Times)
@@ -301,6 +302,9 @@ Reason Take::after(int LaunchResult) {
   }
   if (Error E = S.D.synchronize(Request.Stream, R.Options.TimeoutMs))
     return failed(E);
+  ProgramNs = uint64_t(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                           std::chrono::steady_clock::now() - LaunchedAt)
+                           .count());
   if (Times)
     DurationNs = S.Times.read(std::exchange(Times, {}));
   std::vector<AddressRange> Where = ranges();

@@ -29,6 +29,8 @@ public:
   /// More about the reason, for people.
   const std::string &detail() const { return Detail; }
   uint64_t durationNs() const { return DurationNs; }
+  /// From the launch to its end, as the host saw it: the program's own time.
+  uint64_t programNs() const { return ProgramNs; }
 
 private:
   Reason failed(const Error &E);
@@ -57,6 +59,8 @@ private:
   std::vector<std::vector<ChangedChunk>> Changed;
   Sampler::Pair Times;
   uint64_t DurationNs = 0;
+  uint64_t ProgramNs = 0;
+  std::chrono::steady_clock::time_point LaunchedAt;
   std::string Detail;
   bool Begun = false;
   bool Published = false;
