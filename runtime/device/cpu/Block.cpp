@@ -5,6 +5,8 @@
 // note where to continue it; a thread that ends hands over nothing.
 #include "runtime/device/cpu/Block.h"
 
+#include "runtime/device/cpu/FiberSwitch.h"
+
 #include <boost/context/detail/fcontext.hpp>
 
 #include <algorithm>
@@ -66,6 +68,7 @@ struct FiberEntry {
 static thread_local FiberThread *Starting = nullptr;
 
 static void enter(context::transfer_t From) {
+  afterJump();
   FiberThread &T = *Starting;
   Block &B = *static_cast<Block *>(T.Owner);
   FiberEntry::note(From, B);
@@ -137,22 +140,29 @@ FiberThread *Block::next(uint32_t WarpIndex, uint32_t LaneIndex) {
   return nullptr;
 }
 
+/// Where a jump to thread To (none: to run()) goes; prepares a thread's first.
+void *Block::target(FiberThread *To) {
+  if (!To) {
+    beforeJump(MainStack);
+    return Main;
+  }
+  if (!To->Fiber) {
+    To->Stack = Stacks.stack(static_cast<uint32_t>(To - Threads.get()));
+    renewStack(To->Stack);
+    To->Fiber = context::make_fcontext(
+        reinterpret_cast<void *>(To->Stack.Begin + To->Stack.Size),
+        To->Stack.Size, enter);
+    Starting = To;
+  }
+  beforeJump(To->Stack);
+  return To->Fiber;
+}
+
 void Block::switchTo(FiberThread &From, FiberThread *To) {
   if (To == &From)
     return;
-  context::transfer_t Back;
-  if (!To) {
-    Back = context::jump_fcontext(Main, &From);
-  } else {
-    if (!To->Fiber) {
-      To->Stack = Stacks.stack(static_cast<uint32_t>(To - Threads.get()));
-      To->Fiber = context::make_fcontext(
-          reinterpret_cast<void *>(To->Stack.Begin + To->Stack.Size),
-          To->Stack.Size, enter);
-      Starting = To;
-    }
-    Back = context::jump_fcontext(To->Fiber, &From);
-  }
+  context::transfer_t Back = context::jump_fcontext(target(To), &From);
+  afterJump();
   FiberEntry::note(Back, *this);
 }
 
@@ -160,14 +170,9 @@ Block::State Block::run() {
   if (!Live)
     return State::Done;
   FiberThread *First = std::exchange(Resume, nullptr);
-  if (!First->Fiber) {
-    First->Stack = Stacks.stack(static_cast<uint32_t>(First - Threads.get()));
-    First->Fiber = context::make_fcontext(
-        reinterpret_cast<void *>(First->Stack.Begin + First->Stack.Size),
-        First->Stack.Size, enter);
-    Starting = First;
-  }
-  context::transfer_t Back = context::jump_fcontext(First->Fiber, this);
+  MainStack = threadStack();
+  context::transfer_t Back = context::jump_fcontext(target(First), this);
+  afterJump();
   FiberEntry::note(Back, *this);
   if (Abandoned || !Live)
     return State::Done;
@@ -204,27 +209,14 @@ void Block::exit(FiberThread &T) {
   IdleTurns = 0;
   afterExit(T.Warp);
   FiberThread *To = Live ? next(T.Warp, T.Lane) : nullptr;
-  void *Where = Main;
-  if (To) {
-    if (!To->Fiber) {
-      // The next thread gets this one's warm stack only by luck; its own is
-      // as good.
-      To->Stack = Stacks.stack(static_cast<uint32_t>(To - Threads.get()));
-      To->Fiber = context::make_fcontext(
-          reinterpret_cast<void *>(To->Stack.Begin + To->Stack.Size),
-          To->Stack.Size, enter);
-      Starting = To;
-    }
-    Where = To->Fiber;
-  }
-  context::jump_fcontext(Where, nullptr);
+  context::jump_fcontext(target(To), nullptr);
   __builtin_unreachable();
 }
 
 void Block::abandon() {
   Abandoned = true;
   Live = 0;
-  context::jump_fcontext(Main, nullptr);
+  context::jump_fcontext(target(nullptr), nullptr);
   __builtin_unreachable();
 }
 

@@ -96,6 +96,7 @@ private:
 
   Launch *L = nullptr;
   void *Main = nullptr; // where run() goes on
+  AddressRange MainStack;
   StackSet Stacks;
   SharedBuffer Shared;
   std::unique_ptr<FiberThread[]> Threads;
@@ -111,6 +112,7 @@ private:
     return Threads[Warp * 32 + Lane];
   }
   void wait(FiberThread &T, FiberThread::Wait How);
+  void *target(FiberThread *To);
   void switchTo(FiberThread &From, FiberThread *To);
   FiberThread *next(uint32_t Warp, uint32_t Lane);
   bool resolveActive(Warp &W, uint32_t Index);

@@ -6,6 +6,7 @@
 #include "runtime/device/cpu/RuntimeCalls.h"
 
 #include "runtime/device/cpu/Block.h"
+#include "runtime/device/cpu/FiberSwitch.h"
 
 #include <chrono>
 #include <cstdlib>
@@ -39,8 +40,7 @@ static Launch &launch(ThreadContext *C) {
   LoopFrame::leave();
 }
 
-/// The stack of the processor thread that runs a kernel without fibers.
-static AddressRange ownStack() {
+AddressRange threadStack() {
   static thread_local AddressRange Range = [] {
     pthread_attr_t Attributes;
     void *Begin = nullptr;
@@ -68,7 +68,7 @@ static bool mayAccess(ThreadContext *C, Address Where, uint64_t Size) {
                 ReservedShared + C->SharedBytes},
                Where, Size))
     return true;
-  if (contains(C->Owner ? thread(C).Stack : ownStack(), Where, Size))
+  if (contains(C->Owner ? thread(C).Stack : threadStack(), Where, Size))
     return true;
   const AddressRange *Found = Table ? Table->find(Where, Size) : nullptr;
   if (!Found)
