@@ -6,6 +6,7 @@
 
 #include "wrapper/replay/Descriptors.h"
 
+#include "runtime/support/Options.h"
 #include "runtime/support/Process.h"
 
 #include <cerrno>
@@ -68,9 +69,9 @@ PtxasResult failed(Outcome Ending, std::string Message) {
 
 Expected<std::string> findPtxas() {
   std::vector<std::string> Folders;
-  if (const char *Cuda = getenv("CUDA_PATH"))
-    Folders.push_back(std::string(Cuda) + "/bin");
-  std::string Path = getenv("PATH") ? getenv("PATH") : "";
+  if (std::optional<std::string> Cuda = systemVariable("CUDA_PATH"))
+    Folders.push_back(*Cuda + "/bin");
+  std::string Path = systemVariable("PATH").value_or("");
   for (size_t Begin = 0; Begin < Path.size();) {
     const size_t End = std::min(Path.find(':', Begin), Path.size());
     Folders.push_back(Path.substr(Begin, End - Begin));
