@@ -35,8 +35,9 @@ def compile_alone(path):
                        "-include", path, "/dev/null"],
             capture_output=True, text=True, check=False)
         if result.returncode:
-            return "%s: %s" % (os.path.relpath(path, root),
-                               result.stderr.strip().split("\n")[0])
+            lines = result.stderr.strip().split("\n")
+            first = next((one for one in lines if "error:" in one), lines[0])
+            return "%s: %s" % (os.path.relpath(path, root), first)
     return None
 
 

@@ -31,6 +31,9 @@ def normal(text, folder):
     text = re.sub(ADDED, "", text)
     text = re.sub(TEMPORARY, r"TMP/\2\3", text)
     text = re.sub(r"-cuid=[0-9a-f]+", "-cuid=X", text)
+    text = re.sub(r"Compile time = [\d.]+ ms", "Compile time = X ms", text)
+    # The linker finds a missing cudart in another function: R3's shim.
+    text = re.sub(r"(?m)^.*(undefined reference to|in function `).*\n", "", text)
     return text
 
 
