@@ -23,7 +23,7 @@ cuda_flags = sys.argv[4:]
 # What clang-r3 adds shows in -v and -###; temporary names differ by nature.
 ADDED = (r'"?-fpass-plugin=[^ "]*"? ?|"?-fno-crash-diagnostics"? ?'
          r'|"?-Wno-unknown-cuda-version"? ?')
-TEMPORARY = r"/[^ \"']*/(tmp[^ \"']*/)?([\w.+]+)-[0-9a-f]{6}(\.[\w]+)"
+TEMPORARY = r"/[^ \"']*/(tmp[^ \"']*/)?([\w.+-]+)-[0-9a-f]{6}(\.[\w]+)"
 
 
 def normal(text, folder):
