@@ -40,10 +40,10 @@ int main(int, char **Arguments) {
   fine<<<1, 1>>>();
   printf("next %s\n", cudaGetErrorName(cudaGetLastError()));
 }
-// ASSERT: launch cudaSuccess, then cudaErrorAssert, next cudaErrorAssert
+// ASSERT: launch {{cudaSuccess|cudaError[A-Za-z]*}}, then cudaErrorAssert, next cudaErrorAssert
 // ASSERT-ERR: faults.cu:{{[0-9]+}}: void asserts(int): block: [0,0,0], thread: [0,0,0] Assertion `N < 7` failed.
-// TRAP: launch cudaSuccess, then cudaErrorLaunchFailure, next cudaErrorLaunchFailure
-// DEADLOCK: launch cudaSuccess, then cudaError{{.*}}, next cudaError
+// TRAP: launch {{cudaSuccess|cudaError[A-Za-z]*}}, then cudaErrorLaunchFailure, next cudaErrorLaunchFailure
+// DEADLOCK: launch {{cudaSuccess|cudaError[A-Za-z]*}}, then cudaError{{.*}}, next cudaError
 // ASM: launch cudaErrorNotSupported, then cudaSuccess, next cudaSuccess
 // ASM-ERR: cannot run inline assembly "add.cc.u32
 // ASM-ERR-SAME: faults.cu:[[#]]
