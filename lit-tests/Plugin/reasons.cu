@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reasons against a replay, read from the code; what the optimiser resolves is
 // none.
-// RUN: %clang %cuda -fpass-plugin=%plugin -O2 -c %s -o %t.o
+// RUN: %clang %cuda -Rremark-backend-plugin -fpass-plugin=%plugin -O2 -c %s -o %t.o 2>&1 | FileCheck %s --check-prefix=REMARK
 // RUN: %python %S/Inputs/unit.py %t.o | FileCheck %s
 #include <cstdio>
 __global__ void allocates(int **p) { *p = (int *)malloc(4); }
@@ -17,6 +17,8 @@ __global__ void prints(int n) { printf("%d\n", n); }
 __global__ void samples(cudaTextureObject_t t, float *p) {
   *p = tex2D<float>(t, 0.0f, 0.0f);
 }
+// REMARK: remark: r3: reasons.cu: allocates cannot be replayed: the kernel allocates or frees device heap memory: malloc
+// REMARK-NOT: prints
 // CHECK: "name": "_Z9allocatesPPi"
 // CHECK: "reason": "device-malloc"
 // CHECK: "name": "_Z6clocksPx"

@@ -15,6 +15,7 @@
 #include "plugin/ir/Pipeline.h"
 #include "runtime/support/Files.h"
 #include "runtime/support/Protocol.h"
+#include "runtime/support/Reason.h"
 
 #include "llvm/Config/llvm-config.h"
 #include "llvm/IR/DebugInfoMetadata.h"
@@ -148,6 +149,19 @@ void DeviceCompile::describeOptimised(const Module &M) {
   }
 }
 
+void DeviceCompile::sayReasons(Module &M) const {
+  for (const UnitKernel &Kernel : U.Kernels) {
+    const KernelCode &Code = Kernel.Code.at(Arch);
+    if (Code.Reason.empty())
+      continue;
+    Expected<Reason> Why = parseReason(Code.Reason);
+    C.note(M, Code.Reason.c_str(),
+           Kernel.Display + " cannot be replayed: " +
+               std::string(Why ? reasonDescription(*Why) : "") + ": " +
+               Code.Detail);
+  }
+}
+
 void DeviceCompile::handOver(Module &M) {
   if (!C.Embeds)
     return;
@@ -181,6 +195,7 @@ bool DeviceCompile::end(Module &M) {
   std::unique_ptr<Module> Copy =
       U.Level == "O0" ? lightlyOptimised(M) : nullptr;
   describeOptimised(Copy ? *Copy : M);
+  sayReasons(M);
   handOver(M);
   applyProfile(C, Profile, Bitcode, U.Level, M);
   C.status(M, "left");

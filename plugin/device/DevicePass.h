@@ -28,6 +28,7 @@ public:
 private:
   void describe(const llvm::Module &M);
   void describeOptimised(const llvm::Module &M);
+  void sayReasons(llvm::Module &M) const;
   void handOver(llvm::Module &M);
 
   bool Active = false;
