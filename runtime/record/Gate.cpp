@@ -51,4 +51,18 @@ void Gate::open() {
   Changed.notify_all();
 }
 
+bool Turn::take(uint64_t LimitMs) {
+  std::unique_lock Guard(Lock);
+  if (!Given.wait_for(Guard, std::chrono::milliseconds(LimitMs),
+                      [&] { return !Taken; }))
+    return false;
+  return Taken = true;
+}
+
+void Turn::give() {
+  std::lock_guard Guard(Lock);
+  Taken = false;
+  Given.notify_one();
+}
+
 } // namespace r3::record

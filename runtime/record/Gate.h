@@ -53,4 +53,18 @@ private:
   Gate &G;
 };
 
+/// Whose turn it is to record: a lock that is not waited for longer than a
+/// limit.
+class Turn {
+public:
+  /// False where others kept it for LimitMs.
+  bool take(uint64_t LimitMs);
+  void give();
+
+private:
+  std::mutex Lock;
+  std::condition_variable Given;
+  bool Taken = false;
+};
+
 } // namespace r3::record

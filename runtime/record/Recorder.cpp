@@ -158,17 +158,30 @@ DeviceState *Recorder::attachDevice() {
 
 void Recorder::beforeReset() {
   DeviceState *S = currentDevice();
-  std::lock_guard Guard(Recording);
+  bool Alone = Recording.take(Options.TimeoutMs);
   Out->drain();
   Memory.removeDevice(Ordinal);
-  if (!S)
+  if (S && Alone)
+    release(*S);
+  if (Alone)
+    Recording.give();
+}
+
+/// Gives up what lies in the context. The object stays: another thread may
+/// hold it.
+void Recorder::release(DeviceState &S) {
+  S.Dead = true;
+  Known.forget(S.D);
+  S.Times.releaseAll();
+  S.Reader.releaseAll();
+  S.Slabs.releaseAll();
+  std::unique_lock Guard(DevicesLock);
+  auto It = std::find_if(Devices.begin(), Devices.end(),
+                         [&](const auto &D) { return D.get() == &S; });
+  if (It == Devices.end())
     return;
-  Known.forget(S->D);
-  S->Times.releaseAll();
-  S->Reader.releaseAll();
-  S->Slabs.releaseAll();
-  std::unique_lock DevicesGuard(DevicesLock);
-  std::erase_if(Devices, [&](const auto &D) { return D.get() == S; });
+  Gone.push_back(std::move(*It));
+  Devices.erase(It);
 }
 
 // --- What the intercepted functions tell.
@@ -243,8 +256,13 @@ void Recorder::drain() { Out->drain(); }
 
 void Recorder::finish() {
   Off = true;
-  std::lock_guard Guard(Recording);
+  // A record that is stuck is left behind; what was queued is saved.
+  bool Alone = Recording.take(Options.TimeoutMs);
+  Out->drain();
+  if (!Alone)
+    return;
   Out->close();
+  Recording.give();
 }
 
 void Recorder::switchOff(const std::string &Why) {
@@ -483,14 +501,20 @@ int Recorder::launchTimed(const LaunchRequest &Request, Plan &P,
 bool Recorder::record(const LaunchRequest &Request, Plan &P, DeviceState &S,
                       OriginalLaunch Original, int &Result) {
   // Another thread's record is waited for as any call waits for it.
-  std::unique_lock One(Recording,
-                       std::chrono::milliseconds(Options.TimeoutMs));
-  if (!One)
+  if (!Recording.take(Options.TimeoutMs))
     return false;
-  if (Out->broken()) {
+  bool Launched = false;
+  if (Out->broken())
     Off = true;
-    return false;
-  }
+  else if (!Off)
+    Launched = recordAlone(Request, P, S, Original, Result);
+  Recording.give();
+  return Launched;
+}
+
+bool Recorder::recordAlone(const LaunchRequest &Request, Plan &P,
+                           DeviceState &S, OriginalLaunch Original,
+                           int &Result) {
   Clock::time_point Begin = Clock::now();
   KernelState &K = P.K;
   bool Launched = false;

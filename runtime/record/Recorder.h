@@ -160,6 +160,9 @@ private:
                   OriginalLaunch Original);
   bool record(const LaunchRequest &Request, Plan &P, DeviceState &S,
               OriginalLaunch Original, int &Result);
+  bool recordAlone(const LaunchRequest &Request, Plan &P, DeviceState &S,
+                   OriginalLaunch Original, int &Result);
+  void release(DeviceState &S);
   void note(KernelState &K, Reason Why, const std::string &Detail);
   void update(KernelState &K);
   uint64_t limitLeft() const;
@@ -181,9 +184,10 @@ private:
   std::atomic<uint64_t> PausedNs{0};
   std::atomic<unsigned> AttachFailures{0};
 
-  std::timed_mutex Recording;                // one record at a time
+  Turn Recording;                            // one record at a time
   mutable std::shared_mutex DevicesLock;     // guards Devices
   std::vector<std::unique_ptr<DeviceState>> Devices;
+  std::vector<std::unique_ptr<DeviceState>> Gone; // after cudaDeviceReset
   std::mutex SlotsLock;                      // RunStatsWriter::addKernel
 };
 

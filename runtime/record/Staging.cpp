@@ -33,7 +33,9 @@ uint64_t stagingLimit() {
 Staging::Staging(Device &D, uint64_t LimitBytes)
     : D(D), Limit(std::max<uint64_t>(2, LimitBytes / SlabBytes)) {}
 
-Staging::~Staging() {
+Staging::~Staging() { stop(); }
+
+void Staging::stop() {
   {
     std::lock_guard Guard(Lock);
     Stop = true;
@@ -123,6 +125,7 @@ bool Staging::waitForRelease(uint64_t TimeoutMs) {
 }
 
 void Staging::releaseAll() {
+  stop();
   std::lock_guard Guard(Lock);
   for (Slab *S : Free) {
     if (S->Pinned)
@@ -133,7 +136,6 @@ void Staging::releaseAll() {
     --Made;
   }
   Free.clear();
-  Target = 0;
 }
 
 } // namespace r3::record

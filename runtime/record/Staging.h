@@ -38,12 +38,14 @@ public:
   void release(Slab *S);
   /// Waits until a slab may be free; false after TimeoutMs.
   bool waitForRelease(uint64_t TimeoutMs);
-  /// Frees all memory; nothing may be in use. For cudaDeviceReset.
+  /// Ends the thread and frees all memory; nothing may be in use and nothing
+  /// is asked for afterwards. For cudaDeviceReset.
   void releaseAll();
 
 private:
   Slab *make();
   void work();
+  void stop();
 
   Device &D;
   const uint64_t Limit; // slabs
