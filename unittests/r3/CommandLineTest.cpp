@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The command line, completion, and text for people.
-#include "unittests/support/TestFolder.h"
 #include "wrapper/r3/CommandLine.h"
+#include "unittests/support/TestFolder.h"
 #include "wrapper/r3/Text.h"
 
 #include <gmock/gmock.h>
@@ -31,6 +31,8 @@ TEST(CommandLineTest, TakesTheDeviceOnEitherSide) {
   EXPECT_EQ(parse({"list", "--device", "cpu"})->Device, "cpu");
   EXPECT_TRUE(parse({"list", "--verbose"})->Verbose);
   EXPECT_TRUE(failsWith(parse({"list", "--device", "gpu"}), "gpu"));
+  EXPECT_TRUE(failsWith(parse({"--device", "cpu", "init"}), "means nothing"));
+  EXPECT_TRUE(failsWith(parse({"init", "--device", "cpu"}), "--device"));
 }
 
 TEST(CommandLineTest, NamesTheNearestCommand) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The profile folder, and the choice of what goes into it.
-#include "unittests/support/TestFolder.h"
 #include "wrapper/r3/ProfileFolder.h"
+#include "unittests/support/TestFolder.h"
 #include "wrapper/r3/Winner.h"
 
 #include <filesystem>

@@ -101,13 +101,13 @@ Expected<std::string> addUnit(const Store &To, const KernelRow &Row) {
 
 Error makeTestStore(const std::string &Path, const std::string &Backend,
                     const std::string &RunId) {
-  const KernelRow Rows[] = {
-      {StencilKey, "_Z7stencilIdEvPdi", "stencil<double>", "src/stencil.cu",
-       true, 100, 6320000, Reason::None},
-      {ReduceKey, "_Z6reducePdi", "reduce", "src/reduce.cu", false, 50, 500000,
-       Reason::None},
-      {InitKey, "_Z4initPdi", "init", "src/init.cu", true, 1, 1000,
-       Reason::DeviceMalloc}};
+  const KernelRow Rows[] = {{StencilKey, "_Z7stencilIdEvPdi", "stencil<double>",
+                             "src/stencil.cu", true, 100, 6320000,
+                             Reason::None},
+                            {ReduceKey, "_Z6reducePdi", "reduce",
+                             "src/reduce.cu", false, 50, 500000, Reason::None},
+                            {InitKey, "_Z4initPdi", "init", "src/init.cu", true,
+                             1, 1000, Reason::DeviceMalloc}};
   auto To = Store::open(Path, /*Create=*/true);
   if (!To)
     return To.error();

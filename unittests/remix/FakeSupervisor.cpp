@@ -89,8 +89,9 @@ private:
       usleep(useconds_t(std::atoi(Rules["slow"].c_str())) * 1000);
     // A third of all variants share a binary with others.
     uint64_t Number = contentDigest(Text).Low;
-    std::string Code = contentDigest(
-        Text == "{}" ? "original" : std::to_string(Number % 30)).hex();
+    std::string Code =
+        contentDigest(Text == "{}" ? "original" : std::to_string(Number % 30))
+            .hex();
     for (const auto &[Result, Part] : Rules) {
       if (Result == "log" || Result == "slow" || Result == "unsteady" ||
           Text.find(Part) == std::string::npos)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The journal: round trip, one writer, migrations, sessions, and SIGKILL.
-#include "unittests/support/TestFolder.h"
 #include "wrapper/remix/Journal.h"
+#include "unittests/support/TestFolder.h"
 #include "wrapper/remix/Schema.h"
 
 #include <gmock/gmock.h>
@@ -188,8 +188,9 @@ TEST_F(JournalTest, NamesDamageAndAbsence) {
   auto Missing = Journal::openForReading(Path);
   ASSERT_FALSE(Missing);
   EXPECT_EQ(Missing.error().code(), ErrorCode::NotFound);
-  ASSERT_FALSE(writeFileAtomically(Path, std::string_view(
-      "this is no database, though it is long enough to look like a file")));
+  ASSERT_FALSE(writeFileAtomically(
+      Path, std::string_view("this is no database, though it is long enough to "
+                             "look like a file")));
   auto Damaged = Journal::openForReading(Path);
   ASSERT_FALSE(Damaged);
   EXPECT_EQ(Damaged.error().code(), ErrorCode::Damaged);

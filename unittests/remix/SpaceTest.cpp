@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Pipelines as text, the thin search space, and ratios.
+#include "wrapper/remix/Space.h"
 #include "unittests/support/TestFolder.h"
 #include "wrapper/remix/PipelineText.h"
-#include "wrapper/remix/Space.h"
 #include "wrapper/remix/Statistics.h"
 
 #include <algorithm>
+#include <random>
 #include <set>
 
 using namespace r3;
@@ -43,16 +44,40 @@ TEST(PipelineTextTest, CutAtEveryLengthIsNoCrash) {
     (void)parsePipeline(std::string(Text).substr(0, Size));
 }
 
+TEST(PipelineTextTest, RandomDamageIsAnErrorOrComesBackAsItIs) {
+  std::mt19937 Dice(1);
+  const std::string Letters = "a,()<>-;= ";
+  size_t Read = 0;
+  for (int Round = 0; Round < 20000; ++Round) {
+    std::string Damaged = Text;
+    for (unsigned Changes = Dice() % 4 + 1; Changes; --Changes) {
+      size_t Place = Dice() % Damaged.size();
+      if (Dice() % 2)
+        Damaged[Place] = Letters[Dice() % Letters.size()];
+      else
+        Damaged.erase(Place, Dice() % 8);
+    }
+    auto P = parsePipeline(Damaged);
+    if (!P)
+      continue;
+    ++Read;
+    ASSERT_EQ(pipelineText(*P), Damaged);
+    for (const PassPlace &Place : editablePasses(*P))
+      (void)withoutPass(*P, Place);
+  }
+  EXPECT_GT(Read, 100u);
+}
+
 TEST(PipelineTextTest, KnowsTheKindOfEachPlace) {
   auto P = parsePipeline(Text);
   std::set<std::string> Found;
   for (const PassPlace &Place : editablePasses(*P))
     Found.insert(Place.Kind + " " + passAt(*P, Place).base());
-  EXPECT_EQ(Found, (std::set<std::string>{
-                       "module ipsccp", "module globaldce", "function sroa",
-                       "function early-cse", "function gvn", "cgscc inline",
-                       "loop-mssa licm", "loop indvars",
-                       "loop loop-deletion"}));
+  EXPECT_EQ(Found, (std::set<std::string>{"module ipsccp", "module globaldce",
+                                          "function sroa", "function early-cse",
+                                          "function gvn", "cgscc inline",
+                                          "loop-mssa licm", "loop indvars",
+                                          "loop loop-deletion"}));
 }
 
 PassPlace placeOf(const Pipeline &P, const std::string &Name) {

@@ -58,7 +58,8 @@ private:
          const std::vector<const CatalogueKernel *> &Kernels) {
     auto Log = Journal::openForReading(From.journalPath());
     if (!Log && Log.error().code() == ErrorCode::NotFound)
-      return fail(ErrorCode::NotFound, "%s: no search was made; `r3 remix` does",
+      return fail(ErrorCode::NotFound,
+                  "%s: no search was made; `r3 remix` does",
                   From.path().c_str());
     if (!Log)
       return Log.error();
@@ -101,12 +102,13 @@ private:
     for (const Evaluation &E : Chosen)
       Names += "\n  " + printable(E.Name) + "  " +
                gainText(E.Gain.Median, E.Gain.Low, E.Gain.High) + "  " + E.Note;
-    return fail(ErrorCode::Failed,
-                "the evidence is weak: every variant gave the recorded results, "
-                "but on the recordings of the search alone, and its timings "
-                "rank, they prove nothing. `r3 apply --accept weak` applies all "
-                "the same:%s",
-                Names.c_str());
+    return fail(
+        ErrorCode::Failed,
+        "the evidence is weak: every variant gave the recorded results, "
+        "but on the recordings of the search alone, and its timings "
+        "rank, they prove nothing. `r3 apply --accept weak` applies all "
+        "the same:%s",
+        Names.c_str());
   }
 
   Expected<int> write(Context &Given, const Store &From,

@@ -208,10 +208,9 @@ private:
                 });
       Result.Kernels.push_back(std::move(K));
     }
-    std::stable_sort(Result.Kernels.begin(), Result.Kernels.end(),
-                     [](const auto &A, const auto &B) {
-                       return A.TotalNs > B.TotalNs;
-                     });
+    std::stable_sort(
+        Result.Kernels.begin(), Result.Kernels.end(),
+        [](const auto &A, const auto &B) { return A.TotalNs > B.TotalNs; });
     return std::move(Result);
   }
 
@@ -248,9 +247,8 @@ Catalogue::select(const std::string &Backend,
       Found.push_back(&K);
   }
   for (const std::string &Pattern : Patterns) {
-    bool Hit = std::any_of(Found.begin(), Found.end(), [&](const auto *K) {
-      return matches(*K, Pattern);
-    });
+    bool Hit = std::any_of(Found.begin(), Found.end(),
+                           [&](const auto *K) { return matches(*K, Pattern); });
     if (Hit)
       continue;
     std::string Near = nearestName(Pattern, Names);

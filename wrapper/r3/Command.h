@@ -8,6 +8,7 @@
 #include "runtime/support/Options.h"
 #include "runtime/support/Store.h"
 #include "runtime/support/Worker.h"
+#include "wrapper/r3/Config.h"
 #include "wrapper/r3/Flags.h"
 #include "wrapper/r3/Terminal.h"
 
@@ -22,10 +23,12 @@ namespace r3 {
 /// What every subcommand gets.
 struct Context {
   Environment Variables;
-  std::string Backend;   // "cuda" or "cpu"
-  std::string Root;      // folder of r3.toml, else the working directory
-  bool HasRoot = false;  // an r3.toml was found
-  std::string StorePath; // absolute
+  Config Project;           // r3.toml of the root
+  std::string Backend;      // "cuda" or "cpu"
+  bool NamesDevice = false; // --device was given
+  std::string Root;         // folder of r3.toml, else the working directory
+  bool HasRoot = false;     // an r3.toml was found
+  std::string StorePath;    // absolute
   bool Verbose = false;
   std::vector<std::string> Program; // what follows "--"
   Terminal Out{stdout};
@@ -55,6 +58,7 @@ struct CommandRow {
   const char *Summary;  // one line
   const char *Examples; // shown below the options
   bool TakesProgram;    // what follows "--" is a program
+  bool UsesDevice;      // --device means something to it
   std::unique_ptr<Command> (*Make)();
 };
 

@@ -54,8 +54,7 @@ public:
     auto *Option = App.add_option(Names, Values, Help)->type_name(Kind);
     // An option takes one value each time; only positionals take the rest.
     if (*Names == '-')
-      Option->expected(1)->multi_option_policy(
-          CLI::MultiOptionPolicy::TakeAll);
+      Option->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   }
   void choice(const char *Names, std::string &Value,
               std::vector<std::string> Allowed, const char *Help) override {
@@ -100,15 +99,18 @@ const char *const Footer =
     "  r3 replay                    do the originals reproduce?\n"
     "  r3 remix --budget 20m        search\n"
     "  r3 apply --accept weak       write the winners into r3.profile\n"
-    "  make CXX=clang-r3            exactly the units with winners are rebuilt\n"
+    "  make CXX=clang-r3            exactly the units with winners are "
+    "rebuilt\n"
     "\n"
     "Exit status: 0 what was asked for holds, 1 failed, 2 usage, 3 stale, 4 "
     "wrong,\n5 slower, 6 cannot run here.\n";
 
-void addGlobals(CLI::App &App, ParsedLine &Line) {
+void addGlobals(CLI::App &App, ParsedLine &Line, bool UsesDevice) {
   CliFlags Options(App);
-  Options.choice("--device", Line.Device, {"cuda", "cpu"},
-                 "device that kernels run on (default: R3_DEVICE, else cuda)");
+  if (UsesDevice)
+    Options.choice("--device", Line.Device, {"cuda", "cpu"},
+                   "device that kernels run on (default: R3_DEVICE, else "
+                   "cuda)");
   Options.flag("--verbose", Line.Verbose, "print the commands that are run");
 }
 
@@ -126,12 +128,12 @@ struct Parser::State {
 Parser::Parser() : S(std::make_unique<State>()) {
   S->App.footer(Footer);
   S->App.require_subcommand(1);
-  addGlobals(S->App, S->Line);
+  addGlobals(S->App, S->Line, /*UsesDevice=*/true);
   for (const CommandRow &Row : commandTable()) {
     CLI::App *Sub = S->App.add_subcommand(Row.Name, Row.Summary);
     Sub->footer(std::string("Examples:\n") + Row.Examples);
     // --device and --verbose may stand on either side of the subcommand.
-    addGlobals(*Sub, S->Line);
+    addGlobals(*Sub, S->Line, Row.UsesDevice);
     CliFlags Options(*Sub);
     S->Commands.push_back(Row.Make());
     S->Commands.back()->declare(Options);
@@ -171,6 +173,8 @@ Expected<ParsedLine> Parser::parse(std::vector<std::string> Arguments) {
     }
   if (HasDashes && !S->Line.Row->TakesProgram)
     return usageError("nothing may follow --");
+  if (!S->Line.Device.empty() && !S->Line.Row->UsesDevice)
+    return usageError("--device means nothing here");
   return S->Line;
 }
 

@@ -10,8 +10,9 @@ namespace {
 const CommandRow Rows[] = {
     {"init", "Make r3.toml and an empty profile here",
      "  r3 init\n"
-     "  make CXX=clang-r3          then build as before, with another compiler\n",
-     false, makeInit},
+     "  make CXX=clang-r3          then build as before, with another "
+     "compiler\n",
+     false, false, makeInit},
     {"record", "Run a program and keep launches of its hot kernels",
      "  r3 record -- ./app in.dat\n"
      "  r3 record -k stencil -c 1 -- ./app in.dat    only kernels named so\n"
@@ -20,51 +21,53 @@ const CommandRow Rows[] = {
      "\n"
      "The exit status is the program's (128 + n where signal n ended it).\n"
      "Recordings go to the store: $R3_STORE, else .r3 beside r3.toml.\n",
-     true, makeRecord},
+     true, true, makeRecord},
     {"list", "Show kernels by share of time, and their recordings",
      "  r3 list\n"
      "  r3 list --classes          with the argument classes that were seen\n"
+     "  r3 list --device cpu       what was recorded on that device alone\n"
      "  r3 list --json\n",
-     false, makeList},
+     false, true, makeList},
     {"inspect", "Print what is in a file of R3",
      "  r3 inspect .r3/recordings/KEY/ID.r3rec\n"
-     "  r3 inspect 5f3a            a recording, unit, run or variant by its id\n"
+     "  r3 inspect 5f3a            a recording, unit, run or variant by its "
+     "id\n"
      "  r3 inspect ./app           the units that a program carries\n"
      "  r3 inspect r3.profile/stencil3d-1a2b3c4d/kernel.toml\n",
-     false, makeInspect},
+     false, false, makeInspect},
     {"replay", "Replay the originals: do they reproduce?",
      "  r3 replay\n"
      "  r3 replay stencil3d -n 32\n"
      "  r3 replay --launcher 'srun -n1 --gpus=1'\n"
      "\n"
      "Exit status 4 where a replay differs from what the program computed.\n",
-     false, makeReplay},
+     false, true, makeReplay},
     {"remix", "Search for faster variants of the recorded kernels",
      "  r3 remix --budget 20m      Ctrl-C is safe; the same command goes on\n"
      "  r3 remix stencil3d --max-evals 20 --seed 7\n"
      "  r3 remix --more 10m        add to a budget that is used up\n"
      "\n"
      "Gains are unconfirmed: timings of the search rank, they prove nothing.\n",
-     false, makeRemix},
+     false, true, makeRemix},
     {"apply", "Write the best variants into r3.profile",
      "  r3 apply --accept weak\n"
      "  r3 apply stencil3d --variant 3f2a --accept weak\n"
      "  make CXX=clang-r3          rebuilds exactly the units that changed\n"
      "\n"
      "R3_DISABLE=stencil3d ./app runs without a variant, without a rebuild.\n",
-     false, makeApply},
+     false, true, makeApply},
     {"doctor", "Check what R3 needs on this machine",
      "  r3 doctor\n"
      "  r3 doctor --device cpu\n"
      "\n"
      "Exit status 6 where it cannot run here.\n",
-     false, makeDoctor},
-    {"version", "Print versions", "  r3 version\n", false, makeVersion},
+     false, true, makeDoctor},
+    {"version", "Print versions", "  r3 version\n", false, false, makeVersion},
     {"completion", "Print the completion script of a shell",
      "  source <(r3 completion bash)\n"
      "  r3 completion zsh > ~/.zfunc/_r3\n"
      "  r3 completion fish > ~/.config/fish/completions/r3.fish\n",
-     false, makeCompletion},
+     false, false, makeCompletion},
 };
 
 } // namespace

@@ -26,8 +26,8 @@ public:
     if (Shell.empty())
       return fail(ErrorCode::Usage, "which shell: bash, zsh or fish? (see r3 "
                                     "completion --help)");
-    auto Text = readTextFile(
-        installationPath("share/r3/completion/r3." + Shell));
+    auto Text =
+        readTextFile(installationPath("share/r3/completion/r3." + Shell));
     if (!Text)
       return Text.error();
     Given.Out.print(*Text);
@@ -79,9 +79,8 @@ std::vector<std::string> completeLine(const std::vector<std::string> &Line) {
       Words.push_back(Row.Name);
   else
     Words = candidates(Line[0], Line[Line.size() - 2]);
-  std::erase_if(Words, [&](const std::string &Word) {
-    return !Word.starts_with(Last);
-  });
+  std::erase_if(
+      Words, [&](const std::string &Word) { return !Word.starts_with(Last); });
   return Words;
 }
 

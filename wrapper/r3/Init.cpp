@@ -3,6 +3,7 @@
 // r3 init: r3.toml, whose place is the project's root, and an empty profile.
 // What is there already stays as it is.
 #include "wrapper/r3/Command.h"
+#include "wrapper/r3/Config.h"
 
 #include "runtime/support/Files.h"
 
@@ -12,22 +13,10 @@ namespace r3 {
 
 namespace {
 
-const char *const ConfigText =
-    "# R3: this folder is the root of the project. Source paths in the profile\n"
-    "# begin here, and the store .r3 (not committed) lies beside this file.\n"
-    "# Commit this file and r3.profile.\n"
-    "format = 1\n"
-    "\n"
-    "# What R3 does by default; change it by the options of a command or by\n"
-    "# R3_ variables (docs/OPTIONS.md):\n"
-    "#   device   cuda     r3 --device, R3_DEVICE; cpu needs no GPU\n"
-    "#   store    .r3      R3_STORE\n"
-    "#   limit    8GB      r3 record --limit, or a tenth of the free disk\n"
-    "#   budget   20m      r3 remix --budget\n";
-
 const char *const ReadmeText =
     "Tuned kernels, written by `r3 apply` and read by clang-r3: one folder a\n"
-    "kernel, and in units/ one header for each source file. Commit all of it.\n";
+    "kernel, and in units/ one header for each source file. Commit all of "
+    "it.\n";
 
 class Init : public Command {
 public:
@@ -40,7 +29,7 @@ public:
     if (Given.HasRoot && Given.Root != Here)
       Given.warn(Given.Root + "/r3.toml is above: what lies below " + Here +
                  " belongs to the new r3.toml from now on");
-    if (Error E = writeOnce(Given, Here + "/r3.toml", ConfigText))
+    if (Error E = writeOnce(Given, Here + "/r3.toml", ConfigTemplate))
       return E;
     if (Error E = createFolder(Here + "/r3.profile"))
       return E;

@@ -84,8 +84,7 @@ private:
                                       const std::string &Id) {
     auto From = Store::open(Given.StorePath, /*Create=*/false);
     if (!From || Id.find('/') != std::string::npos || Id.size() < 4)
-      return fail(ErrorCode::NotFound,
-                  "%s: no such file%s", Id.c_str(),
+      return fail(ErrorCode::NotFound, "%s: no such file%s", Id.c_str(),
                   From ? ", and no id of the store (at least 4 digits)" : "");
     std::set<std::string> Files;
     auto Note = [&](const std::vector<std::string> &Paths) {

@@ -23,8 +23,8 @@ namespace r3 {
 namespace {
 
 std::string line(const char *Name, const std::string &Value) {
-  return Value.empty() ? "" : format("%-12s %s\n", Name,
-                                     printable(Value).c_str());
+  return Value.empty() ? ""
+                       : format("%-12s %s\n", Name, printable(Value).c_str());
 }
 
 std::string dimText(const Dim3 &D) {
@@ -41,8 +41,9 @@ std::string timeText(uint64_t UnixSeconds) {
 }
 
 const char *typeText(ValueType Type) {
-  static constexpr std::array Names = {"bytes", "i8",  "i16",  "i32", "i64",
-                                       "f16",   "bf16", "f32", "f64", "pointer"};
+  static constexpr std::array Names = {"bytes", "i8",     "i16",  "i32",
+                                       "i64",   "f16",    "bf16", "f32",
+                                       "f64",   "pointer"};
   return size_t(Type) < Names.size() ? Names[size_t(Type)] : "?";
 }
 
@@ -81,8 +82,8 @@ std::string launchText(const LaunchConfig &L) {
   std::string Text = "grid " + dimText(L.Grid) + ", block " + dimText(L.Block);
   if (L.Cluster[0])
     Text += ", cluster " + dimText(L.Cluster);
-  Text += format(", shared memory %u + %u bytes", L.StaticShared,
-                 L.DynamicShared);
+  Text +=
+      format(", shared memory %u + %u bytes", L.StaticShared, L.DynamicShared);
   return Text + (L.Cooperative ? ", cooperative" : "");
 }
 
@@ -157,12 +158,11 @@ Expected<std::string> manifestText(std::span<const uint8_t> Content,
   Text += line("footprint", bytesText(R->footprint()));
   Text += argumentsText(*R) + allocationsText(*R);
   for (const SymbolicWord &W : R->Symbolic)
-    Text += line("symbolic",
-                 format("allocation %d, offset %llu: %s + %llu",
-                        int(W.Allocation),
-                        static_cast<unsigned long long>(W.Offset),
-                        W.Name.c_str(),
-                        static_cast<unsigned long long>(W.Addend)));
+    Text +=
+        line("symbolic",
+             format("allocation %d, offset %llu: %s + %llu", int(W.Allocation),
+                    static_cast<unsigned long long>(W.Offset), W.Name.c_str(),
+                    static_cast<unsigned long long>(W.Addend)));
   return Text;
 }
 
@@ -204,11 +204,11 @@ Expected<std::string> runText(std::span<const uint8_t> Content,
   auto Run = RunStats::read(Path);
   if (!Run)
     return Run.error();
-  std::string Text = "run\n" + line("program", Run->Program) +
-                     line("device", Run->Device) +
-                     line("process", format("%u, rank %u", Run->Pid, Run->Rank)) +
-                     line("started", timeText(Run->StartedAtNs / 1000000000)) +
-                     line("last seen", timeText(Run->LastUpdateNs / 1000000000));
+  std::string Text =
+      "run\n" + line("program", Run->Program) + line("device", Run->Device) +
+      line("process", format("%u, rank %u", Run->Pid, Run->Rank)) +
+      line("started", timeText(Run->StartedAtNs / 1000000000)) +
+      line("last seen", timeText(Run->LastUpdateNs / 1000000000));
   Table Lines({"  KERNEL", ">LAUNCHES", ">TIMED", ">TOTAL", ">RECORDED",
                ">BYTES", ">PAUSE", "LAST REASON"});
   for (const KernelRunStats &K : Run->Kernels)

@@ -18,8 +18,8 @@ std::string textOf(std::span<const uint8_t> Content) {
 
 std::string evaluationText(const Evaluation &E) {
   bool Timed = E.Gain.Median > 0;
-  return format("%s  %s  %s%s%s\n  %s\n  %s%s\n",
-                E.Change.id().hex().c_str(), printable(E.Name).c_str(),
+  return format("%s  %s  %s%s%s\n  %s\n  %s%s\n", E.Change.id().hex().c_str(),
+                printable(E.Name).c_str(),
                 std::string(outcomeName(E.Result)).c_str(),
                 E.Message.empty() ? "" : ": ", printable(E.Message).c_str(),
                 E.Change.canonicalJson().c_str(),
@@ -77,8 +77,7 @@ Expected<std::string> journalText(std::span<const uint8_t> Content,
   std::map<std::string, std::map<Outcome, size_t>> Counts;
   for (const Evaluation &E : *All)
     ++Counts[E.Name + " on " + E.Device][E.Result];
-  std::string Text =
-      "journal, " + plural(All->size(), "evaluation") + "\n";
+  std::string Text = "journal, " + plural(All->size(), "evaluation") + "\n";
   for (const auto &[Where, Outcomes] : Counts) {
     Text += "  " + printable(Where) + ":";
     for (const auto &[Result, Count] : Outcomes)

@@ -19,7 +19,7 @@ static_assert(std::atomic<pid_t>::is_always_lock_free);
 void stop(int Signal, siginfo_t *, void *) {
   Stopped = true;
   // The second one ends the process.
-  struct sigaction Default {};
+  struct sigaction Default{};
   Default.sa_handler = SIG_DFL;
   sigaction(Signal, &Default, nullptr);
 }
@@ -42,12 +42,12 @@ void forward(int Signal, siginfo_t *Info, void *) {
 SignalHandlers::SignalHandlers(std::initializer_list<int> Signals,
                                void (*Handler)(int, siginfo_t *, void *)) {
   for (int Signal : Signals) {
-    struct sigaction Old {};
+    struct sigaction Old{};
     sigaction(Signal, nullptr, &Old);
     // What the parent had ignored (nohup) stays ignored.
     if (!(Old.sa_flags & SA_SIGINFO) && Old.sa_handler == SIG_IGN)
       continue;
-    struct sigaction New {};
+    struct sigaction New{};
     New.sa_sigaction = Handler;
     New.sa_flags = SA_SIGINFO | SA_RESTART;
     sigaction(Signal, &New, nullptr);

@@ -100,6 +100,10 @@ public:
     if (!From)
       return From.error();
     Catalogue All = Catalogue::read(*From);
+    if (Given.NamesDevice)
+      std::erase_if(All.Kernels, [&](const CatalogueKernel &K) {
+        return K.Backend != Given.Backend;
+      });
     if (Json) {
       Given.Out.print(jsonText(*From, All));
       return 0;
@@ -107,10 +111,11 @@ public:
     for (const std::string &Message : All.Damaged)
       Given.warn(Message);
     if (All.Kernels.empty())
-      return fail(ErrorCode::NotFound,
-                  "%s: nothing was recorded; `r3 record -- PROGRAM` does, with "
-                  "a program that clang-r3 built",
-                  From->path().c_str());
+      return fail(
+          ErrorCode::NotFound,
+          "%s: nothing was recorded%s; `r3 record -- PROGRAM` does, with "
+          "a program that clang-r3 built",
+          From->path().c_str(), Given.NamesDevice ? " on this device" : "");
     for (const char *Backend : {"cuda", "cpu"})
       printDevice(Given, All, Backend);
     return 0;
@@ -163,11 +168,10 @@ private:
                       "\n");
       for (const CatalogueRecording &Other : K.Recordings)
         if (Other.Manifest.Class == Class)
-          Given.Out.print(format("  %s  launch %llu  %s\n",
-                                 Other.Id.substr(0, 12).c_str(),
-                                 static_cast<unsigned long long>(
-                                     Other.Manifest.Ordinal),
-                                 bytesText(Other.Manifest.footprint()).c_str()));
+          Given.Out.print(
+              format("  %s  launch %llu  %s\n", Other.Id.substr(0, 12).c_str(),
+                     static_cast<unsigned long long>(Other.Manifest.Ordinal),
+                     bytesText(Other.Manifest.footprint()).c_str()));
     }
   }
 

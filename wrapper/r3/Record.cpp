@@ -70,11 +70,10 @@ public:
     if (Given.Program.empty())
       return fail(ErrorCode::Usage, "which program? It comes after --: r3 "
                                     "record -- ./app in.dat");
+    takeDefaults(Given);
     auto To = Store::open(Given.StorePath, /*Create=*/true);
     if (!To)
-      return fail(Given.StorePath.empty() ? ErrorCode::Usage
-                                          : To.error().code(),
-                  "%s; R3_STORE names another place",
+      return fail(To.error().code(), "%s; R3_STORE names another place",
                   To.error().message().c_str());
     announce(Given, *To);
 
@@ -99,8 +98,22 @@ private:
     return MinShare >= 0 ? MinShare / 100 : Kernels.empty() ? 0.01 : 0;
   }
 
+  /// What neither an option nor a variable says, r3.toml may say.
+  void takeDefaults(const Context &Given) {
+    auto Take = [&](uint64_t &Value, const std::optional<uint64_t> &Project,
+                    const char *Variable) {
+      if (!Value && !Given.Variables.isSet(Variable))
+        Value = Project.value_or(0);
+    };
+    Take(Limit, Given.Project.RecordLimitBytes, "R3_RECORD_LIMIT");
+    Take(Classes, Given.Project.RecordClasses, "R3_RECORD_CLASSES");
+    Take(Count, Given.Project.RecordCount, "R3_RECORD_COUNT");
+    if (MinShare < 0 && Kernels.empty() && Given.Project.RecordMinShare)
+      MinShare = *Given.Project.RecordMinShare;
+  }
+
   void announce(Context &Given, const Store &To) {
-    struct statvfs Disk {};
+    struct statvfs Disk{};
     uint64_t FreeBytes = 0;
     if (statvfs(To.path().c_str(), &Disk) == 0)
       FreeBytes = uint64_t(Disk.f_bavail) * Disk.f_frsize;
@@ -202,14 +215,13 @@ private:
                  durationText(double(K.PauseNs)), note(K)});
     }
     Given.Err.print(Lines.text());
-    Given.Err.print(
-        format("r3: %s of %s kept, %s written%s\n",
-               plural(Recorded, "recording").c_str(),
-               plural(Run.Kernels.size(), "kernel").c_str(),
-               bytesText(Bytes).c_str(),
-               Run.Processes > 1
-                   ? (", " + plural(Run.Processes, "process") + "es").c_str()
-                   : ""));
+    Given.Err.print(format(
+        "r3: %s of %s kept, %s written%s\n",
+        plural(Recorded, "recording").c_str(),
+        plural(Run.Kernels.size(), "kernel").c_str(), bytesText(Bytes).c_str(),
+        Run.Processes > 1
+            ? (", " + plural(Run.Processes, "process") + "es").c_str()
+            : ""));
     if (Recorded)
       Given.Err.print("next: r3 list, then r3 replay" +
                       std::string(Cpu ? " --device cpu" : "") + "\n");
@@ -218,8 +230,7 @@ private:
 
   static std::string note(const RecordedKernel &K) {
     if (K.Dropped)
-      return format("cold: %s dropped",
-                    plural(K.Dropped, "recording").c_str());
+      return format("cold: %s dropped", plural(K.Dropped, "recording").c_str());
     if (K.ReasonCount)
       return K.Reason + " (" + plural(K.ReasonCount, "launch") +
              (K.ReasonCount == 1 ? ")" : "es)");

@@ -124,9 +124,9 @@ RecordedRun readRecordedRun(const Store &From, const std::string &RunId) {
       Run.Damaged.push_back(Process.error().message());
       continue;
     }
-    Run.StartedAtNs = Run.Processes ? std::min(Run.StartedAtNs,
-                                               Process->StartedAtNs)
-                                    : Process->StartedAtNs;
+    Run.StartedAtNs = Run.Processes
+                          ? std::min(Run.StartedAtNs, Process->StartedAtNs)
+                          : Process->StartedAtNs;
     Run.LastUpdateNs = std::max(Run.LastUpdateNs, Process->LastUpdateNs);
     Run.Backend = backendOfRun(*Process);
     ++Run.Processes;
@@ -139,10 +139,9 @@ RecordedRun readRecordedRun(const Store &From, const std::string &RunId) {
     K.Share = Total > 0 ? K.TotalNs / Total : 0;
     Run.Kernels.push_back(std::move(K));
   }
-  std::stable_sort(Run.Kernels.begin(), Run.Kernels.end(),
-                   [](const auto &A, const auto &B) {
-                     return A.TotalNs > B.TotalNs;
-                   });
+  std::stable_sort(
+      Run.Kernels.begin(), Run.Kernels.end(),
+      [](const auto &A, const auto &B) { return A.TotalNs > B.TotalNs; });
   return Run;
 }
 

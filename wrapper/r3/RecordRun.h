@@ -21,7 +21,7 @@ struct RecordedKernel {
   double TotalNs = 0, Share = 0; // 0..1
   uint64_t Launches = 0, Sampled = 0, Recorded = 0, Bytes = 0, PauseNs = 0;
   uint64_t ReasonCount = 0;
-  std::string Reason; // the last one: "not-quiet: the device did not ..."
+  std::string Reason;   // the last one: "not-quiet: the device did not ..."
   uint64_t Dropped = 0; // recordings that were cold
 };
 

@@ -73,8 +73,8 @@ public:
   void preparing(const SearchKernel &K) override {
     Line.update(K.About.Name + ": replaying the original", -1);
   }
-  void evaluated(const KernelProgress &P, const Evaluation &E,
-                 const Session &S, bool Fresh) override {
+  void evaluated(const KernelProgress &P, const Evaluation &E, const Session &S,
+                 bool Fresh) override {
     if (!Fresh)
       return;
     if (Given.Verbose) {
@@ -83,10 +83,9 @@ public:
                       std::string(outcomeName(E.Result)) +
                       (E.Message.empty() ? "" : " (" + E.Message + ")") + "\n");
     }
-    std::string Best =
-        P.Best ? gainText(P.Best->Gain.Median, P.Best->Gain.Low,
-                          P.Best->Gain.High)
-               : "-";
+    std::string Best = P.Best ? gainText(P.Best->Gain.Median, P.Best->Gain.Low,
+                                         P.Best->Gain.High)
+                              : "-";
     uint64_t LeftMs = S.BudgetMs - std::min(S.BudgetMs, S.SpentMs);
     Line.update(P.Kernel->About.Name + "  " + Best + "  " +
                     countsText(P.Counts) + "  budget " + clockText(LeftMs),
@@ -142,12 +141,14 @@ public:
   void declare(Flags &Options) override {
     Options.texts("KERNEL", Patterns, "",
                   "kernels by name, part of it or key (default: all)");
-    Options.duration("--budget", Search.BudgetMs,
+    Options.duration("--budget", BudgetMs,
                      "time of the whole search, over all runs of this command "
                      "(default: 20m)");
     Options.duration("--more", Search.MoreMs, "add time to the budget");
-    Options.count("--max-evals", Search.MaxEvaluations,
-                  "evaluations of the whole search (default: no limit)");
+    Options.count(
+        "--max-evals", Search.MaxEvaluations,
+        "evaluations of the whole search; variants with a binary that "
+        "was seen before do not count (default: no limit)");
     Options.count("--seed", Search.Seed, "another order of variants");
     Options.flag("--json", Json, "print JSON");
     Options.text("--launcher", Launcher, "COMMAND",
@@ -155,6 +156,9 @@ public:
   }
 
   Expected<int> run(Context &Given) override {
+    Search.BudgetMs =
+        BudgetMs ? BudgetMs
+                 : Given.Project.RemixBudgetMs.value_or(Search.BudgetMs);
     auto From = Given.openStore();
     if (!From)
       return From.error();
@@ -193,8 +197,8 @@ private:
     S.Share = K.Share;
     S.Recordings = chooseRecordings(K);
     if (S.Recordings.empty()) {
-      Given.Err.print("r3: " + printable(K.Display) + " is left out: " +
-                      K.state() + "\n");
+      Given.Err.print("r3: " + printable(K.Display) +
+                      " is left out: " + K.state() + "\n");
       return;
     }
     for (const CatalogueRecording &R : K.Recordings)
@@ -226,9 +230,8 @@ private:
                                            P.Best->Gain.Low, P.Best->Gain.High)
                                 : "-";
       std::string Noise =
-          P.Noise.Median > 0
-              ? format("[%.3f, %.3f]", P.Noise.Low, P.Noise.High)
-              : "-";
+          P.Noise.Median > 0 ? format("[%.3f, %.3f]", P.Noise.Low, P.Noise.High)
+                             : "-";
       Lines.add({shortened(printable(P.Kernel->About.Name), 48),
                  Won ? Given.Out.good(Gain) : Gain, Noise,
                  format("%zu/%zu", P.Tried, P.Variants),
@@ -350,6 +353,7 @@ private:
 
   std::vector<std::string> Patterns;
   SearchOptions Search;
+  uint64_t BudgetMs = 0; // 0: not given
   bool Json = false;
   std::string Launcher;
   std::vector<SearchKernel> Kernels;

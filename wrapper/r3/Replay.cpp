@@ -23,7 +23,7 @@ struct Replayed {
 };
 
 const char *typeName(ValueType Type) {
-  static const char *const Names[] = {"bytes", "i8",  "i16", "i32", "i64",
+  static const char *const Names[] = {"bytes", "i8",   "i16", "i32", "i64",
                                       "f16",   "bf16", "f32", "f64", "pointer"};
   return Names[size_t(Type)];
 }
@@ -209,14 +209,14 @@ private:
                  ">IN REPLAY", ">QUARTILES"});
     for (const Replayed &M : Made) {
       const std::vector<double> &Ns = M.Report.OriginalNs;
-      Lines.add({shortened(printable(M.Kernel->Display), 48),
-                 M.Recording->Id.substr(0, 12), resultText(Given, M.Report),
-                 M.Report.ProgramNs > 0 ? durationText(M.Report.ProgramNs)
-                                        : "-",
-                 Ns.empty() ? "-" : durationText(quantile(Ns, 0.5)),
-                 Ns.empty() ? "-"
-                            : "[" + durationText(quantile(Ns, 0.25)) + ", " +
-                                  durationText(quantile(Ns, 0.75)) + "]"});
+      Lines.add(
+          {shortened(printable(M.Kernel->Display), 48),
+           M.Recording->Id.substr(0, 12), resultText(Given, M.Report),
+           M.Report.ProgramNs > 0 ? durationText(M.Report.ProgramNs) : "-",
+           Ns.empty() ? "-" : durationText(quantile(Ns, 0.5)),
+           Ns.empty() ? "-"
+                      : "[" + durationText(quantile(Ns, 0.25)) + ", " +
+                            durationText(quantile(Ns, 0.75)) + "]"});
     }
     Given.Out.print(Lines.text());
     for (const Replayed &M : Made)

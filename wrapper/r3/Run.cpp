@@ -4,6 +4,7 @@
 // subcommand, and the one place where an error is printed.
 #include "wrapper/r3/Command.h"
 
+#include "runtime/support/Files.h"
 #include "wrapper/r3/CommandLine.h"
 
 #include <filesystem>
@@ -51,6 +52,18 @@ void Context::warn(const std::string &Message) {
 
 namespace {
 
+Error readProject(Context &Given) {
+  std::string Path = Given.Root + "/r3.toml";
+  auto Text = readTextFile(Path);
+  if (!Text)
+    return Text.error();
+  auto Project = Config::parse(*Text, Path);
+  if (!Project)
+    return Project.error();
+  Given.Project = *Project;
+  return Error::success();
+}
+
 Expected<int> runParsed(const ParsedLine &Line, Context &Given) {
   auto Variables = Environment::read();
   if (!Variables)
@@ -58,6 +71,7 @@ Expected<int> runParsed(const ParsedLine &Line, Context &Given) {
   Given.Variables = *Variables;
   Given.Verbose = Line.Verbose;
   Given.Program = Line.Program;
+  Given.NamesDevice = !Line.Device.empty();
   Given.Backend =
       Line.Device.empty() ? Given.Variables.text("R3_DEVICE") : Line.Device;
   if (Given.Backend != "cuda" && Given.Backend != "cpu")
@@ -71,6 +85,9 @@ Expected<int> runParsed(const ParsedLine &Line, Context &Given) {
   auto Root = findRoot(Here);
   Given.HasRoot = bool(Root);
   Given.Root = Root ? *Root : Here;
+  if (Given.HasRoot)
+    if (Error E = readProject(Given))
+      return E;
   Given.StorePath = Store::pathFor(Here, Given.Variables.text("R3_STORE"));
   return Line.Asked->run(Given);
 }
@@ -81,8 +98,8 @@ int runCommandLine(int Count, char **Arguments) {
   std::vector<std::string> Words(Arguments + 1, Arguments + Count);
   Context Given;
   if (!Words.empty() && Words[0] == "complete") {
-    for (const std::string &Word : completeLine({Words.begin() + 1,
-                                                 Words.end()}))
+    for (const std::string &Word :
+         completeLine({Words.begin() + 1, Words.end()}))
       Given.Out.print(Word + "\n");
     return 0;
   }

@@ -17,8 +17,8 @@ Terminal::Terminal(std::FILE *Stream)
     : Stream(Stream), IsTerminal(isatty(fileno(Stream))) {
   auto Kind = systemVariable("TERM");
   auto NoColour = systemVariable("NO_COLOR");
-  Colours = IsTerminal && Kind && *Kind != "dumb" &&
-            (!NoColour || NoColour->empty());
+  Colours =
+      IsTerminal && Kind && *Kind != "dumb" && (!NoColour || NoColour->empty());
 }
 
 void Terminal::print(const std::string &Text) {

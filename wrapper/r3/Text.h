@@ -10,11 +10,11 @@
 
 namespace r3 {
 
-std::string bytesText(uint64_t Bytes);         // "1.5 GB" (powers of 1024)
-std::string durationText(double Nanoseconds);  // "63.2 us"
-std::string clockText(uint64_t Milliseconds);  // "06:10", "1:02:03"
-std::string countText(uint64_t Count);         // "4,812"
-std::string percentText(double Share);         // 0.621 -> "62.1 %"
+std::string bytesText(uint64_t Bytes);        // "1.5 GB" (powers of 1024)
+std::string durationText(double Nanoseconds); // "63.2 us"
+std::string clockText(uint64_t Milliseconds); // "06:10", "1:02:03"
+std::string countText(uint64_t Count);        // "4,812"
+std::string percentText(double Share);        // 0.621 -> "62.1 %"
 std::string gainText(double Median, double Low, double High); // "1.62x [..]"
 /// "1 kernel", "3 kernels".
 std::string plural(uint64_t Count, std::string_view Word);

@@ -35,16 +35,16 @@ Winner chooseOn(const std::vector<const Evaluation *> &Made) {
       Best = E;
   }
   if (!Best)
-    Found.Why = "none of " + plural(Tried, "variant") + " was right and other "
+    Found.Why = "none of " + plural(Tried, "variant") +
+                " was right and other "
                 "than the original";
   else if (Best->Gain.Low <= Bar)
-    Found.Why = format("the best, %s, is %s: its lower quartile is not above "
-                       "%.3f",
-                       Best->Note.c_str(),
-                       gainText(Best->Gain.Median, Best->Gain.Low,
-                                Best->Gain.High)
-                           .c_str(),
-                       Bar);
+    Found.Why = format(
+        "the best, %s, is %s: its lower quartile is not above "
+        "%.3f",
+        Best->Note.c_str(),
+        gainText(Best->Gain.Median, Best->Gain.Low, Best->Gain.High).c_str(),
+        Bar);
   else
     Found.Best = *Best;
   return Found;
@@ -74,10 +74,11 @@ Expected<Evaluation> findVariant(const std::vector<Evaluation> &Made,
     Latest = &E;
   }
   if (Ids.empty())
-    return fail(ErrorCode::NotFound,
-                "no variant %s was evaluated for this kernel; `r3 remix --json` "
-                "lists them",
-                Prefix.c_str());
+    return fail(
+        ErrorCode::NotFound,
+        "no variant %s was evaluated for this kernel; `r3 remix --json` "
+        "lists them",
+        Prefix.c_str());
   if (Ids.size() > 1)
     return fail(ErrorCode::Usage, "variant %s is one of %zu: give more digits",
                 Prefix.c_str(), Ids.size());

@@ -29,8 +29,8 @@ ErrorCode codeFor(int Sqlite) {
 }
 
 Error failure(int Code, sqlite3 *Connection, const std::string &File) {
-  const char *Why = Connection ? sqlite3_errmsg(Connection)
-                               : sqlite3_errstr(Code);
+  const char *Why =
+      Connection ? sqlite3_errmsg(Connection) : sqlite3_errstr(Code);
   return fail(codeFor(Code), "%s: %s", File.c_str(), Why);
 }
 
@@ -103,8 +103,8 @@ double Statement::real(int Column) const {
 }
 
 std::string Statement::text(int Column) const {
-  auto *Text = reinterpret_cast<const char *>(
-      sqlite3_column_text(S.get(), Column));
+  auto *Text =
+      reinterpret_cast<const char *>(sqlite3_column_text(S.get(), Column));
   return Text ? std::string(Text, sqlite3_column_bytes(S.get(), Column))
               : std::string();
 }
@@ -114,9 +114,8 @@ bool Statement::isNull(int Column) const {
 }
 
 Expected<Database> Database::open(const std::string &Path, Mode How) {
-  int Flags = How == Mode::Read
-                  ? SQLITE_OPEN_READONLY
-                  : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+  int Flags = How == Mode::Read ? SQLITE_OPEN_READONLY
+                                : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
   sqlite3 *Connection = nullptr;
   int Code = sqlite3_open_v2(Path.c_str(), &Connection, Flags, nullptr);
   // SQLite hands out a connection even where it could not open the file.
@@ -129,16 +128,16 @@ Expected<Database> Database::open(const std::string &Path, Mode How) {
 }
 
 Error Database::execute(const std::string &Sql) {
-  int Code = sqlite3_exec(Connection.get(), Sql.c_str(), nullptr, nullptr,
-                          nullptr);
+  int Code =
+      sqlite3_exec(Connection.get(), Sql.c_str(), nullptr, nullptr, nullptr);
   return Code == SQLITE_OK ? Error::success()
                            : failure(Code, Connection.get(), Path);
 }
 
 Expected<Statement> Database::prepare(std::string_view Sql) {
   sqlite3_stmt *S = nullptr;
-  int Code = sqlite3_prepare_v2(Connection.get(), Sql.data(), Sql.size(), &S,
-                                nullptr);
+  int Code =
+      sqlite3_prepare_v2(Connection.get(), Sql.data(), Sql.size(), &S, nullptr);
   if (Code != SQLITE_OK)
     return failure(Code, Connection.get(), Path);
   return Statement(S, Connection.get(), Path);

@@ -113,8 +113,9 @@ Error Journal::noteKernel(const JournalKernel &Kernel,
   auto Id = kernelId(Kernel.Key);
   if (!Id)
     return Id.error();
-  auto Row = D.prepare("INSERT OR IGNORE INTO recording(kernel, digest, class, "
-                       "backend, footprint, program_ns) VALUES(?, ?, ?, ?, ?, ?)");
+  auto Row =
+      D.prepare("INSERT OR IGNORE INTO recording(kernel, digest, class, "
+                "backend, footprint, program_ns) VALUES(?, ?, ?, ?, ?, ?)");
   if (!Row)
     return Row.error();
   for (const JournalRecording &R : Recordings) {

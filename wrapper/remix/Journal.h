@@ -49,7 +49,7 @@ struct Session {
   uint64_t BudgetMs = 0; // total, over all runs of the command
   uint64_t SpentMs = 0;
   uint64_t MaxEvaluations = 0;
-  uint64_t Evaluations = 0; // variants tried by this session so far
+  uint64_t Evaluations = 0; // by this session, duplicates not counted
   std::string State;        // "open", "complete", "spent"
   bool Resumed = false;
 };

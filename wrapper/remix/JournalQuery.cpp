@@ -60,7 +60,8 @@ Expected<Session> readSession(Database &D, const std::string &Identity) {
   auto Query = D.prepare(
       "SELECT id, budget_ms, spent_ms, max_evals, state, (SELECT count(*) FROM "
       "evaluation e JOIN variant v ON v.id = e.variant WHERE e.session = "
-      "session.id AND v.origin <> 'original') FROM session WHERE identity = ?");
+      "session.id AND v.origin <> 'original' AND e.outcome <> 'duplicate') "
+      "FROM session WHERE identity = ?");
   if (!Query)
     return Query.error();
   auto Row = Query->bind(Identity).step();
@@ -115,8 +116,8 @@ Evaluation plainColumns(const Statement &Row) {
 
 Expected<Evaluation> readRow(const Statement &Row, const std::string &File) {
   Evaluation E = plainColumns(Row);
-  std::string Where = format("%s: evaluation %lld", File.c_str(),
-                             static_cast<long long>(E.Id));
+  std::string Where =
+      format("%s: evaluation %lld", File.c_str(), static_cast<long long>(E.Id));
   auto Change = Variant::parse(Row.text(8));
   if (!Change)
     return Change.error().in(Where);

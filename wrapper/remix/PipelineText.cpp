@@ -90,17 +90,34 @@ private:
 
 /// Passes that leave the code as it is, or that clang needs for other reasons.
 bool isInert(const PassNode &Pass) {
-  static constexpr std::array Names = {
-      "require",        "invalidate",         "verify",
-      "annotation-remarks", "annotation2metadata", "forceattrs",
-      "coro-early",     "coro-split",         "coro-cleanup",
-      "coro-elide",     "cg-profile",         "rel-lookup-table-converter",
-      "alloc-token",    "allow-ubsan-checks", "transform-warning",
-      "openmp-opt",     "openmp-opt-cgscc",   "nvvm-reflect",
-      "memprof-remove-attributes", "ee-instrument", "recompute-globalsaa",
-      "coro-annotation-elide",
-      "no-op-module",   "no-op-function",     "strip-dead-prototypes",
-      "elim-avail-extern", "inferattrs",      "lower-expect"};
+  static constexpr std::array Names = {"require",
+                                       "invalidate",
+                                       "verify",
+                                       "annotation-remarks",
+                                       "annotation2metadata",
+                                       "forceattrs",
+                                       "coro-early",
+                                       "coro-split",
+                                       "coro-cleanup",
+                                       "coro-elide",
+                                       "cg-profile",
+                                       "rel-lookup-table-converter",
+                                       "alloc-token",
+                                       "allow-ubsan-checks",
+                                       "transform-warning",
+                                       "openmp-opt",
+                                       "openmp-opt-cgscc",
+                                       "nvvm-reflect",
+                                       "memprof-remove-attributes",
+                                       "ee-instrument",
+                                       "recompute-globalsaa",
+                                       "coro-annotation-elide",
+                                       "no-op-module",
+                                       "no-op-function",
+                                       "strip-dead-prototypes",
+                                       "elim-avail-extern",
+                                       "inferattrs",
+                                       "lower-expect"};
   std::string Base = Pass.base();
   return std::find(Names.begin(), Names.end(), Base) != Names.end();
 }

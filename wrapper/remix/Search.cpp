@@ -11,7 +11,8 @@ namespace r3 {
 namespace {
 
 /// What a timing depends on besides the variant.
-std::string settingOf(const SearchKernel &Kernel, const DeviceIdentity &Device) {
+std::string settingOf(const SearchKernel &Kernel,
+                      const DeviceIdentity &Device) {
   std::string Text = Device.Backend + "\n" + Device.Key + "\n" + Device.Tools;
   for (const SearchRecording &R : Kernel.Recordings)
     Text += "\n" + R.About.Digest;
@@ -160,7 +161,8 @@ Error Search::tryAll(KernelProgress &Progress,
     auto Made = evaluateOne(Progress, Next);
     if (!Made)
       return Made.error();
-    if (!Next.Change.isOriginal())
+    // What the journal answered was not evaluated.
+    if (!Next.Change.isOriginal() && Made->Result != Outcome::Duplicate)
       ++Summary.State.Evaluations;
     chargeTime();
     if (Error E = Log.add({&*Made, 1}, Summary.State))

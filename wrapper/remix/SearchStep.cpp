@@ -140,8 +140,8 @@ Error Search::replayOriginals(KernelProgress &Progress) {
 Expected<EvaluationReport> Search::askWorker(KernelProgress &Progress,
                                              const Candidate &Next) {
   uint64_t Seed = Options.Seed ^ Next.Change.id().Low;
-  auto Report = Worker->evaluate(Next.Change, Reproducing, Options.Pairs, Seed,
-                                 Known);
+  auto Report =
+      Worker->evaluate(Next.Change, Reproducing, Options.Pairs, Seed, Known);
   if (Report) {
     LostInARow = 0;
     return Report;
@@ -202,9 +202,9 @@ Error Search::answerDuplicate(Evaluation &Made) {
   // The same binary: what the first evaluation found holds for this one too.
   Made.SameAs = (*First)->Id;
   Made.Result = Outcome::Duplicate;
-  Made.Message = format("same binary as \"%s\", which was %s",
-                        (*First)->Note.c_str(),
-                        std::string(outcomeName((*First)->Result)).c_str());
+  Made.Message =
+      format("same binary as \"%s\", which was %s", (*First)->Note.c_str(),
+             std::string(outcomeName((*First)->Result)).c_str());
   Made.Gain = (*First)->Gain;
   return Error::success();
 }

@@ -32,15 +32,15 @@ private:
 /// Passes that may be tried where the default pipeline has none of them,
 /// beside those that it has in lists of the same kind.
 const std::pair<const char *, const char *> ExtraPasses[] = {
-    {"function", "gvn-hoist"},     {"function", "gvn-sink"},
-    {"function", "newgvn"},        {"function", "separate-const-offset-from-gep"},
-    {"function", "slsr"},          {"function", "nary-reassociate"},
-    {"function", "sink"},          {"function", "dce"},
-    {"function", "early-cse"},     {"function", "loop-data-prefetch"},
-    {"function", "loop-fusion"},   {"function", "consthoist"},
-    {"loop", "loop-reduce"},       {"loop", "loop-interchange"},
-    {"loop", "loop-flatten"},      {"loop-mssa", "lnicm"},
-    {"function", "flatten-cfg"},   {"function", "mergeicmps"},
+    {"function", "gvn-hoist"},   {"function", "gvn-sink"},
+    {"function", "newgvn"},      {"function", "separate-const-offset-from-gep"},
+    {"function", "slsr"},        {"function", "nary-reassociate"},
+    {"function", "sink"},        {"function", "dce"},
+    {"function", "early-cse"},   {"function", "loop-data-prefetch"},
+    {"function", "loop-fusion"}, {"function", "consthoist"},
+    {"loop", "loop-reduce"},     {"loop", "loop-interchange"},
+    {"loop", "loop-flatten"},    {"loop-mssa", "lnicm"},
+    {"function", "flatten-cfg"}, {"function", "mergeicmps"},
 };
 
 std::string defaultPipeline(const std::string &Level) {
@@ -159,7 +159,8 @@ private:
     const auto &Names = Pool[Place.Kind];
     const std::string &New = Names[Dice.below(Names.size())];
     addEdited(withPassBefore(Base, Place, New),
-              "insert " + New.substr(0, New.find('<')) + " before " + Name + Where);
+              "insert " + New.substr(0, New.find('<')) + " before " + Name +
+                  Where);
   }
 
   const SpaceInput &Input;

@@ -15,7 +15,8 @@ double quantile(std::vector<double> Values, double Fraction) {
   double Place = Fraction * double(Values.size() - 1);
   size_t Below = size_t(std::floor(Place));
   size_t Above = std::min(Below + 1, Values.size() - 1);
-  return Values[Below] + (Place - double(Below)) * (Values[Above] - Values[Below]);
+  return Values[Below] +
+         (Place - double(Below)) * (Values[Above] - Values[Below]);
 }
 
 RatioSpread ratioSpread(std::span<const double> OriginalNs,

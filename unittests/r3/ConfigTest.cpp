@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// r3.toml: the template says what is true, and mistakes are named.
+#include "wrapper/r3/Config.h"
+#include "unittests/support/TestFolder.h"
+
+#include <regex>
+
+using namespace r3;
+
+namespace {
+
+TEST(ConfigTest, TheTemplateChangesNothing) {
+  auto C = Config::parse(ConfigTemplate, "r3.toml");
+  ASSERT_TRUE(C) << C.error().message();
+  EXPECT_FALSE(C->RecordLimitBytes || C->RecordClasses || C->RecordCount ||
+               C->RecordMinShare || C->RemixBudgetMs);
+}
+
+TEST(ConfigTest, TheTemplatesCommentsAreTheDefaults) {
+  // "# key = value   # explanation" becomes "key = value".
+  std::string Text = std::regex_replace(std::string(ConfigTemplate),
+                                        std::regex("\n# ([a-z-]+ = )"), "\n$1");
+  auto C = Config::parse(Text, "r3.toml");
+  ASSERT_TRUE(C) << C.error().message() << "\n" << Text;
+  EXPECT_EQ(C->RecordLimitBytes, 8ull << 30);
+  EXPECT_EQ(C->RecordClasses, 3u);
+  EXPECT_EQ(C->RecordCount, 2u);
+  EXPECT_EQ(C->RecordMinShare, 1.0);
+  EXPECT_EQ(C->RemixBudgetMs, 20u * 60 * 1000);
+}
+
+TEST(ConfigTest, AnEmptyFileIsARoot) {
+  EXPECT_TRUE(Config::parse("", "r3.toml"));
+}
+
+TEST(ConfigTest, NamesMistakesWithTheirLine) {
+  auto Fails = [](const char *Text, const char *Part) {
+    return failsWith(Config::parse(Text, "r3.toml"), Part);
+  };
+  EXPECT_TRUE(Fails("format = 1\n[record]\nlimits = \"8GB\"",
+                    "r3.toml: line 3: unknown key 'limits' (did you mean "
+                    "limit?)"));
+  EXPECT_TRUE(Fails("[record]\nlimit = 8", "a text in quotes"));
+  EXPECT_TRUE(Fails("[record]\nlimit = \"8XB\"", "8XB"));
+  EXPECT_TRUE(Fails("[record]\ncount = 0", "from 1"));
+  EXPECT_TRUE(Fails("[record]\nmin-share = 101", "from 0 to 100"));
+  EXPECT_TRUE(Fails("[remix]\nbudget = \"soon\"", "soon"));
+  EXPECT_TRUE(Fails("record = 3", "a table expected"));
+  EXPECT_TRUE(Fails("[record", "line 1"));
+  auto Newer = Config::parse("format = 2", "r3.toml");
+  EXPECT_TRUE(failsWith(Newer, "format 2, this r3 reads 1"));
+  EXPECT_EQ(Newer.error().code(), ErrorCode::Stale);
+}
+
+} // namespace
