@@ -22,15 +22,13 @@ __r3_attach_image(struct R3ImageTable *Image) {
   Image->Entries = entryTable(Image->EntryCount);
 }
 
-[[gnu::visibility("default")]] void
-__r3_attach_unit(struct R3UnitTable *Unit) {
+[[gnu::visibility("default")]] void __r3_attach_unit(struct R3UnitTable *Unit) {
   Runtime *R = Runtime::get();
   if (R && R->isNeeded())
     R->attach(Unit);
 }
 
-[[gnu::visibility("default")]] void
-__r3_detach_unit(struct R3UnitTable *Unit) {
+[[gnu::visibility("default")]] void __r3_detach_unit(struct R3UnitTable *Unit) {
   Runtime *R = Runtime::get();
   if (R && R->isNeeded())
     R->detach(Unit);

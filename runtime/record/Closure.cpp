@@ -92,10 +92,11 @@ private:
 
 } // namespace
 
-Expected<std::vector<size_t>>
-reachable(Device &D, StreamHandle Stream, std::span<const uint8_t> Arguments,
-          std::span<const Allocation> Targets, std::span<const size_t> Roots,
-          const ClosureOptions &Options) {
+Expected<std::vector<size_t>> reachable(Device &D, StreamHandle Stream,
+                                        std::span<const uint8_t> Arguments,
+                                        std::span<const Allocation> Targets,
+                                        std::span<const size_t> Roots,
+                                        const ClosureOptions &Options) {
   Walk W(D, Stream, Targets, Options.TimeoutMs);
   for (size_t Index : Roots)
     W.reach(Index);

@@ -22,10 +22,11 @@ struct ClosureOptions {
 /// Targets: all candidates, in address order, disjoint; Roots: indices that
 /// are reached anyway (globals that the kernel uses). Returns the indices of
 /// all that is reached, ascending.
-Expected<std::vector<size_t>>
-reachable(Device &D, StreamHandle Stream, std::span<const uint8_t> Arguments,
-          std::span<const Allocation> Targets, std::span<const size_t> Roots,
-          const ClosureOptions &Options);
+Expected<std::vector<size_t>> reachable(Device &D, StreamHandle Stream,
+                                        std::span<const uint8_t> Arguments,
+                                        std::span<const Allocation> Targets,
+                                        std::span<const size_t> Roots,
+                                        const ClosureOptions &Options);
 
 /// Index of the target that Word points into, or (where no other begins
 /// there) one past the end of; -1 where there is none.

@@ -44,8 +44,8 @@ struct Entry<R, PerThread, Ret(A...)> {
           Process.cpuFunction(Api<R>::Text, Suffix)));
     };
     if constexpr (PerThread)
-      S.Suffixed = Find(Api<R>::PerThread == DefaultStream::ptsz ? "_ptsz"
-                                                                 : "_ptds");
+      S.Suffixed =
+          Find(Api<R>::PerThread == DefaultStream::ptsz ? "_ptsz" : "_ptds");
     if (!S.Suffixed)
       S.Plain = Find("");
     return S;

@@ -26,8 +26,7 @@ constexpr bool isWork(Row R) {
 
 /// Rows that wait: afterwards times can be read.
 constexpr bool isWait(Row R) {
-  return R == Row::cudaDeviceSynchronize_ ||
-         R == Row::cudaStreamSynchronize_ ||
+  return R == Row::cudaDeviceSynchronize_ || R == Row::cudaStreamSynchronize_ ||
          R == Row::cudaEventSynchronize_ || R == Row::cudaStreamQuery_ ||
          R == Row::cudaEventQuery_ || R == Row::cudaMemcpy_;
 }

@@ -37,14 +37,15 @@ struct KernelState {
   uint8_t CacheConfig = 0;
 
   // Set at the first launch.
-  LoadedUnit *Unit = nullptr;        // null: no descriptor
-  const UnitKernel *Info = nullptr;  // null: not in the descriptor
+  LoadedUnit *Unit = nullptr;       // null: no descriptor
+  const UnitKernel *Info = nullptr; // null: not in the descriptor
   const UnitModule *Module = nullptr;
-  const KernelCode *Code = nullptr;  // for the device's architecture
-  Reason Refused = Reason::None;     // never recorded, for this
+  const KernelCode *Code = nullptr; // for the device's architecture
+  Reason Refused = Reason::None;    // never recorded, for this
   std::optional<Policy> Choice;
   uint32_t Slot = RunStatsWriter::MaxKernels;
   KernelRunStats Stats;
+  uint64_t Said = 0; // a bit for each reason that was told
   /// The only time known is that of the first launch, which includes loading
   /// the kernel's code; it goes when another is known.
   bool OnlyCold = false;

@@ -169,10 +169,9 @@ R3_HOOK(cudaLaunchKernelExC, const cudaLaunchConfig_t *Config,
         const void *Function, void **Arguments) {
   if (!Config)
     return Real(Config, Function, Arguments);
-  LaunchRequest Q =
-      launchRequest(Function, Config->gridDim, Config->blockDim, Arguments,
-                    Config->dynamicSmemBytes,
-                    streamOf(PerThread, Config->stream));
+  LaunchRequest Q = launchRequest(Function, Config->gridDim, Config->blockDim,
+                                  Arguments, Config->dynamicSmemBytes,
+                                  streamOf(PerThread, Config->stream));
   for (unsigned I = 0; Config->attrs && I < Config->numAttrs; ++I)
     readAttribute(Config->attrs[I], Q);
   return launching(R, Q, [&] { return Real(Config, Function, Arguments); });

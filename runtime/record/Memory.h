@@ -60,8 +60,7 @@ private:
     size_t Leaf; // in Leaves
   };
 
-  Error fillSlab(std::span<const WantedChunk> Chunks, size_t &Next,
-                 Filling &F);
+  Error fillSlab(std::span<const WantedChunk> Chunks, size_t &Next, Filling &F);
   Error close(Filling F);
   /// Hands over slabs whose copies have completed; waits for the first where
   /// Wait is set.

@@ -10,8 +10,7 @@
 namespace r3::record {
 
 /// Digest of the unit's image, after it is in the store.
-static Expected<Digest> writeImage(const Store &Files,
-                                   const LoadedUnit &Unit) {
+static Expected<Digest> writeImage(const Store &Files, const LoadedUnit &Unit) {
   static std::mutex *Lock = new std::mutex;
   static auto *Written = new std::map<const LoadedUnit *, Digest>;
   std::lock_guard Guard(*Lock);
@@ -35,9 +34,8 @@ static Error writeModule(const Store &Files, const LoadedUnit &Unit,
   return Files.writeUnit(Unit.Unit->Id, Unit.Unit->json());
 }
 
-Error writeRecording(const Store &Files, const LoadedUnit &Unit,
-                     Recording &Out, bool WithImage, KeptRecording &Place,
-                     bool &Replaced) {
+Error writeRecording(const Store &Files, const LoadedUnit &Unit, Recording &Out,
+                     bool WithImage, KeptRecording &Place, bool &Replaced) {
   if (Error E = writeModule(Files, Unit, Out))
     return E;
   if (WithImage) {

@@ -13,8 +13,7 @@ namespace r3::record {
 
 /// WithImage: the program's own device code too (fills Out.Image). Replaced:
 /// an older recording had the place and is gone.
-Error writeRecording(const Store &Files, const LoadedUnit &Unit,
-                     Recording &Out, bool WithImage, KeptRecording &Place,
-                     bool &Replaced);
+Error writeRecording(const Store &Files, const LoadedUnit &Unit, Recording &Out,
+                     bool WithImage, KeptRecording &Place, bool &Replaced);
 
 } // namespace r3::record

@@ -146,6 +146,15 @@ private:
     uint64_t Kept = 0; // recordings of this kernel so far
   };
 
+  /// How a record went.
+  struct Attempt {
+    Reason Why = Reason::NotQuiet;
+    std::string Detail;
+    bool Launched = false;
+    int Result = 0;
+    uint64_t ProgramNs = 0;
+  };
+
   Recorder(RecorderOptions Options, Surroundings Around, Units &Program,
            std::unique_ptr<Saver> Out);
   Error openStatistics();
@@ -156,12 +165,16 @@ private:
   void describe(KernelState &K);
   Plan plan(const LaunchRequest &Request, KernelState &K, DeviceState &S);
   bool mayPause(const Plan &P) const;
+  int launchSeen(const LaunchRequest &Request, KernelState &K, DeviceState &S,
+                 OriginalLaunch Original);
   int launchTimed(const LaunchRequest &Request, Plan &P, DeviceState &S,
                   OriginalLaunch Original);
   bool record(const LaunchRequest &Request, Plan &P, DeviceState &S,
               OriginalLaunch Original, int &Result);
   bool recordAlone(const LaunchRequest &Request, Plan &P, DeviceState &S,
                    OriginalLaunch Original, int &Result);
+  void attempt(const LaunchRequest &Request, Plan &P, DeviceState &S,
+               OriginalLaunch Original, Attempt &A);
   void release(DeviceState &S);
   void note(KernelState &K, Reason Why, const std::string &Detail);
   void update(KernelState &K);
@@ -184,11 +197,11 @@ private:
   std::atomic<uint64_t> PausedNs{0};
   std::atomic<unsigned> AttachFailures{0};
 
-  Turn Recording;                            // one record at a time
-  mutable std::shared_mutex DevicesLock;     // guards Devices
+  Turn Recording;                        // one record at a time
+  mutable std::shared_mutex DevicesLock; // guards Devices
   std::vector<std::unique_ptr<DeviceState>> Devices;
   std::vector<std::unique_ptr<DeviceState>> Gone; // after cudaDeviceReset
-  std::mutex SlotsLock;                      // RunStatsWriter::addKernel
+  std::mutex SlotsLock;                           // RunStatsWriter::addKernel
 };
 
 } // namespace r3::record

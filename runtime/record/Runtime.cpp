@@ -55,7 +55,8 @@ Error Runtime::readEnvironment() {
   Cpu = Device == "cpu";
   Records = E->flag("R3_RECORD");
   std::vector<std::string> Disabled = E->names("R3_DISABLE");
-  UseWinners = !Records && std::count(Disabled.begin(), Disabled.end(), "1") == 0;
+  UseWinners =
+      !Records && std::count(Disabled.begin(), Disabled.end(), "1") == 0;
   Options.StorePath = Store::pathFor(currentFolder(), E->text("R3_STORE"));
   Options.Run = E->text("R3_RECORD_RUN");
   Options.Kernels = E->names("R3_RECORD_KERNELS");

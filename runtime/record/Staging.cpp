@@ -61,9 +61,7 @@ void Staging::work() {
   pthread_sigmask(SIG_SETMASK, &All, nullptr);
   std::unique_lock Guard(Lock);
   while (true) {
-    Changed.wait(Guard, [&] {
-      return Stop || (Made < Target && !CannotPin);
-    });
+    Changed.wait(Guard, [&] { return Stop || (Made < Target && !CannotPin); });
     if (Stop)
       return;
     ++Made;
@@ -109,7 +107,8 @@ Staging::Slab *Staging::acquire() {
     return nullptr;
   }
   void *Memory = std::malloc(SlabBytes);
-  return Memory ? new Slab{static_cast<uint8_t *>(Memory), /*Pinned=*/false} : nullptr;
+  return Memory ? new Slab{static_cast<uint8_t *>(Memory), /*Pinned=*/false}
+                : nullptr;
 }
 
 void Staging::release(Slab *S) {

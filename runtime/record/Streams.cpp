@@ -70,8 +70,7 @@ Error Streams::mark(Device &D, StreamHandle Launch,
     Events.push_back(*E);
     return Record(*E);
   };
-  if (Error E =
-          Add([&](EventHandle Event) { return D.recordLegacy(Event); }))
+  if (Error E = Add([&](EventHandle Event) { return D.recordLegacy(Event); }))
     return E;
   bool LaunchIsKnown = Launch == nullptr || Launch == StreamHandle(1);
   for (auto [Stream, Owner] : Known) {
@@ -90,8 +89,8 @@ Error Streams::mark(Device &D, StreamHandle Launch,
 Error Streams::waitUntilQuiet(Device &D, StreamHandle Launch,
                               uint64_t TimeoutMs) {
   std::lock_guard Guard(Lock);
-  auto Deadline = std::chrono::steady_clock::now() +
-                  std::chrono::milliseconds(TimeoutMs);
+  auto Deadline =
+      std::chrono::steady_clock::now() + std::chrono::milliseconds(TimeoutMs);
   auto Left = [&] {
     auto Rest = std::chrono::duration_cast<std::chrono::milliseconds>(
         Deadline - std::chrono::steady_clock::now());

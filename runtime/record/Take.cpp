@@ -57,11 +57,10 @@ Reason Take::findGlobals() {
   auto [It, New] = S.Globals.try_emplace(K.Unit);
   if (New)
     for (const UnitGlobal &G : K.Unit->Unit->Globals) {
-      Expected<AddressRange> Where =
-          R.Around.FindGlobal(S.D, K, *K.Unit, G);
+      Expected<AddressRange> Where = R.Around.FindGlobal(S.D, K, *K.Unit, G);
       if (Where && Where->Begin && Where->Size)
-        It->second.push_back({Where->Begin, Where->Size, MemoryKind::Global, 0,
-                              false, G.Name});
+        It->second.push_back(
+            {Where->Begin, Where->Size, MemoryKind::Global, 0, false, G.Name});
     }
   Globals = It->second;
   for (const std::string &Name : K.Code->Globals)
@@ -90,10 +89,15 @@ void Take::addUnknown(std::vector<Allocation> &Targets) {
       continue;
     Expected<AddressRange> Range = S.D.allocationOf(Where);
     if (Range && Range->Size)
-      Targets.push_back({Range->Begin, Range->Size, MemoryKind::Device,
-                         Recorder::currentOrdinal(), false, {}});
+      Targets.push_back({Range->Begin,
+                         Range->Size,
+                         MemoryKind::Device,
+                         Recorder::currentOrdinal(),
+                         false,
+                         {}});
     else if (Detail.empty())
-      Detail = "argument " + F.Name + " points to memory that is not the device's";
+      Detail =
+          "argument " + F.Name + " points to memory that is not the device's";
   }
 }
 
@@ -135,8 +139,7 @@ Reason Take::findTargets() {
 
 Reason Take::checkKinds() {
   for (const Allocation &A : Reached) {
-    bool OfDevice =
-        A.Kind == MemoryKind::Device || A.Kind == MemoryKind::Pool;
+    bool OfDevice = A.Kind == MemoryKind::Device || A.Kind == MemoryKind::Pool;
     if (A.Imported)
       return Reason::ImportedMemory;
     if (OfDevice && A.Ordinal != Recorder::currentOrdinal())
@@ -166,8 +169,9 @@ Expected<uint64_t> Take::save(std::span<const WantedChunk> Chunks) {
     Bytes += C.Size;
   }
   if (Bytes > R.limitLeft())
-    return fail(ErrorCode::NoSpace, "%.1f MB to write, %.1f MB left of the limit",
-                Bytes / 1e6, R.limitLeft() / 1e6);
+    return fail(ErrorCode::NoSpace,
+                "%.1f MB to write, %.1f MB left of the limit", Bytes / 1e6,
+                R.limitLeft() / 1e6);
   if (Error E = S.Reader.save(Fresh, *R.Out))
     return E;
   return Bytes;
@@ -226,8 +230,8 @@ Reason Take::findSymbols() {
   std::vector<AddressRange> Wanted;
   for (const Allocation &G : Globals)
     Wanted.push_back({G.Begin, G.Size});
-  std::vector<std::vector<uint8_t>> Flags(
-      Reached.size(), std::vector<uint8_t>(Wanted.size()));
+  std::vector<std::vector<uint8_t>> Flags(Reached.size(),
+                                          std::vector<uint8_t>(Wanted.size()));
   Error E;
   for (size_t I = 0; I < Reached.size() && !E; ++I)
     E = S.D.scanPointers(Reached[I].Begin, Reached[I].Size, Wanted,
@@ -259,8 +263,8 @@ Error Take::findSymbolsIn(std::span<const uint32_t> Flagged,
       uint64_t Size = std::min<uint64_t>(Bytes.size(), A.Size - At);
       if (A.Size > 16 * ChunkBytes) {
         std::fill(Flags.begin(), Flags.end(), 0);
-        Error E = S.D.scanPointers(A.Begin + At, Size, Wanted, Flags.data(),
-                                   S.Own);
+        Error E =
+            S.D.scanPointers(A.Begin + At, Size, Wanted, Flags.data(), S.Own);
         Error T = S.D.synchronize(S.Own, R.Options.TimeoutMs);
         if (T) {
           new auto(std::move(Flags));
@@ -320,8 +324,8 @@ Reason Take::after(int LaunchResult) {
         continue;
       Changed[I].push_back({C, After});
       Chunks.push_back({Where[I].Begin + C * ChunkBytes,
-                        uint32_t(Recording::chunkSize(Where[I].Size, C)),
-                        After, I});
+                        uint32_t(Recording::chunkSize(Where[I].Size, C)), After,
+                        I});
     }
   if (Expected<uint64_t> Bytes = save(Chunks); !Bytes) {
     if (Bytes.error().code() != ErrorCode::NoSpace)
@@ -355,16 +359,15 @@ void Take::publish(const std::string &Class, uint64_t Ordinal,
   Out.Symbolic = std::move(Symbols);
   // What the program saw is better than this launch on a quiet device; the
   // first launch tells nothing.
-  Out.DurationNs = K.Stats.Sampled && !K.OnlyCold
-                       ? K.Stats.SampledNs / K.Stats.Sampled
-                       : 0;
+  Out.DurationNs =
+      K.Stats.Sampled && !K.OnlyCold ? K.Stats.SampledNs / K.Stats.Sampled : 0;
   Out.Ordinal = Ordinal;
   Out.LaunchesSeen = K.Choice->launches();
   Out.Rank = R.Rank;
   Out.Reason = K.Code->Reason;
   Out.Detail = K.Code->Reason.empty() ? Detail : K.Code->Detail;
-  Out.TakenAt = uint64_t(std::chrono::system_clock::to_time_t(
-      std::chrono::system_clock::now()));
+  Out.TakenAt = uint64_t(
+      std::chrono::system_clock::to_time_t(std::chrono::system_clock::now()));
   Published = true;
   bool SaveImage = S.Identity.Backend == "cuda";
   uint64_t Footprint = Out.footprint();

@@ -37,8 +37,7 @@ uint64_t fatbinSize(const void *Data) {
   if (!Data)
     return 0;
   std::memcpy(&H, Data, sizeof(H));
-  if (H.Magic != Magic || H.HeaderSize < sizeof(H) ||
-      H.FatSize > (1ull << 40))
+  if (H.Magic != Magic || H.HeaderSize < sizeof(H) || H.FatSize > (1ull << 40))
     return 0;
   return H.HeaderSize + H.FatSize;
 }

@@ -17,8 +17,8 @@ protected:
   Closure() : Memory(4 * Words) {
     for (size_t I = 0; I < 4; ++I)
       // A gap of a word, so that one's end is not the next one's beginning.
-      Targets.push_back({address(I, 0), (Words - 1) * 8, MemoryKind::Device, 0,
-                         false, {}});
+      Targets.push_back(
+          {address(I, 0), (Words - 1) * 8, MemoryKind::Device, 0, false, {}});
   }
 
   Address address(size_t Piece, size_t Word) {
@@ -26,10 +26,10 @@ protected:
   }
   std::vector<size_t> from(std::vector<uint64_t> Arguments,
                            std::vector<size_t> Roots = {}, bool All = false) {
-    auto Found = reachable(D, nullptr,
-                           {reinterpret_cast<uint8_t *>(Arguments.data()),
-                            Arguments.size() * 8},
-                           Targets, Roots, {All, 1000});
+    auto Found = reachable(
+        D, nullptr,
+        {reinterpret_cast<uint8_t *>(Arguments.data()), Arguments.size() * 8},
+        Targets, Roots, {All, 1000});
     return Found ? *Found : std::vector<size_t>{99};
   }
 

@@ -29,12 +29,16 @@ public:
   // --- For the tests.
 
   /// Work on the stream does not complete until it is released.
-  void hold(StreamHandle Stream) { with([&] { Busy.insert(Stream); }); }
-  void release(StreamHandle Stream) { with([&] { Busy.erase(Stream); }); }
+  void hold(StreamHandle Stream) {
+    with([&] { Busy.insert(Stream); });
+  }
+  void release(StreamHandle Stream) {
+    with([&] { Busy.erase(Stream); });
+  }
   std::function<void(unsigned)> OnHash; // number of the call, from 1
   std::function<void(Address, uint64_t)> OnCopy;
-  bool Sick = false;          // every query fails, as after a fault
-  double ClockMs = 0;         // advanced by the test's kernels
+  bool Sick = false;  // every query fails, as after a fault
+  double ClockMs = 0; // advanced by the test's kernels
   bool Capturing = false;
   std::string Backend = "cpu";
   std::vector<AddressRange> ForeignMemory; // known to allocationOf alone

@@ -91,8 +91,8 @@ protected:
       return std::shared_ptr<Device>(&D, [](Device *) {});
     };
     Around.FindGlobal = [this](Device &, const KernelState &,
-                               const LoadedUnit &, const UnitGlobal &G)
-        -> Expected<AddressRange> {
+                               const LoadedUnit &,
+                               const UnitGlobal &G) -> Expected<AddressRange> {
       auto It = GlobalPlaces.find(G.Name);
       if (It == GlobalPlaces.end())
         return fail(ErrorCode::NotFound, "hidden");
@@ -101,8 +101,8 @@ protected:
     return Recorder::create(Options, Around, Images);
   }
 
-  template <typename T> void allocated(std::vector<T> &Memory,
-                                       MemoryKind Kind = MemoryKind::Device) {
+  template <typename T>
+  void allocated(std::vector<T> &Memory, MemoryKind Kind = MemoryKind::Device) {
     R->allocated(reinterpret_cast<Address>(Memory.data()),
                  Memory.size() * sizeof(T), Kind);
   }
@@ -140,16 +140,16 @@ protected:
     return Store::open(Options.StorePath, false)->listRecordings();
   }
   std::vector<uint8_t> chunk(const Digest &Name) {
-    auto Packs = PackSet::open(
-        Store::open(Options.StorePath, false)->packDirectory());
+    auto Packs =
+        PackSet::open(Store::open(Options.StorePath, false)->packDirectory());
     EXPECT_TRUE(Packs);
     auto Bytes = (*Packs)->read(Name);
     EXPECT_TRUE(Bytes) << Bytes.error().message();
     return Bytes ? *Bytes : std::vector<uint8_t>();
   }
   KernelRunStats statistics() {
-    auto S = RunStats::read(
-        Store::open(Options.StorePath, false)->runPath("run"));
+    auto S =
+        RunStats::read(Store::open(Options.StorePath, false)->runPath("run"));
     EXPECT_TRUE(S);
     return S && !S->Kernels.empty() ? S->Kernels[0] : KernelRunStats();
   }
