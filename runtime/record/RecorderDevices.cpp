@@ -23,8 +23,8 @@ DeviceState *Recorder::currentDevice() {
 }
 
 DeviceState *Recorder::attachDevice() {
-  // A context may come into being with the launch itself: tried again later,
-  // but not for ever.
+  // A thread has no context before its first call: asked again at the next.
+  // Other failures may pass, too, but are not tried for ever.
   constexpr unsigned MaxFailures = 16;
   if (AttachFailures >= MaxFailures)
     return nullptr;
@@ -45,6 +45,8 @@ DeviceState *Recorder::attachDevice() {
     }
     Failure = Own.error();
   }
+  if (Failure.code() == ErrorCode::NotFound)
+    return nullptr;
   if (++AttachFailures == MaxFailures ||
       Failure.code() == ErrorCode::CannotRunHere)
     switchOff(Failure.message());

@@ -88,6 +88,10 @@ protected:
   Expected<std::unique_ptr<Recorder>> makeRecorder() {
     Surroundings Around;
     Around.Attach = [this]() -> Expected<std::shared_ptr<Device>> {
+      if (NoContext)
+        return fail(ErrorCode::NotFound, "no current context");
+      if (NoDriver)
+        return fail(ErrorCode::CannotRunHere, "no driver");
       return std::shared_ptr<Device>(&D, [](Device *) {});
     };
     Around.FindGlobal = [this](Device &, const KernelState &,
@@ -184,6 +188,8 @@ protected:
   StreamHandle Stream = nullptr;
   Reason Why = Reason::None;
   unsigned Launched = 0;
+  bool NoContext = false;
+  bool NoDriver = false;
 };
 
 } // namespace r3::record

@@ -491,6 +491,26 @@ TEST_F(Program, TwoProgramsIntoOneStore) {
   EXPECT_EQ(Store::open(Options.StorePath, false)->listRuns().size(), 2u);
 }
 
+TEST_F(Program, ThreadsWithoutAContextArePassedOn) {
+  start();
+  Words Data(64);
+  NoContext = true;
+  for (int I = 0; I < 40; ++I)
+    EXPECT_EQ(launch(Data.data(), 1), 0);
+  NoContext = false;
+  allocated(Data);
+  launch(Data.data(), 1);
+  EXPECT_EQ(recordings().size(), 1u);
+  EXPECT_EQ(Launched, 41u);
+}
+
+TEST_F(Program, WithoutADriverRecordingIsOff) {
+  start();
+  NoDriver = true;
+  EXPECT_EQ(launch(nullptr, 1), 0);
+  EXPECT_TRUE(R->isOff());
+}
+
 TEST_F(Program, ResetForgetsTheDevice) {
   start();
   Words Data(64);
