@@ -59,7 +59,8 @@ std::string countsText(const std::map<Outcome, size_t> &Counts) {
 /// Shows the search on stderr.
 class Watcher : public SearchObserver {
 public:
-  Watcher(Context &Given, Progress &Line) : Given(Given), Line(Line) {}
+  Watcher(Context &Given, Progress &Line, size_t Kernels)
+      : Given(Given), Line(Line), Kernels(Kernels) {}
 
   void started(const Session &S, const DeviceIdentity &Device) override {
     std::string Spent = S.Resumed
@@ -75,8 +76,11 @@ public:
   }
   void evaluated(const KernelProgress &P, const Evaluation &E, const Session &S,
                  bool Fresh) override {
-    if (!Fresh)
+    double Done = doneWith(P);
+    if (!Fresh) {
+      Known = Done;
       return;
+    }
     if (Given.Verbose) {
       Line.clear();
       Given.Err.print("  " + E.Note + ": " +
@@ -87,9 +91,10 @@ public:
                                          P.Best->Gain.High)
                               : "-";
     uint64_t LeftMs = S.BudgetMs - std::min(S.BudgetMs, S.SpentMs);
+    // What the journal knew took no time and says nothing about the rest.
     Line.update(P.Kernel->About.Name + "  " + Best + "  " +
                     countsText(P.Counts) + "  budget " + clockText(LeftMs),
-                P.Variants ? double(P.Tried) / double(P.Variants) : -1);
+                Known < 1 ? (Done - Known) / (1 - Known) : -1);
   }
   void warn(const std::string &Message) override {
     Line.clear();
@@ -97,8 +102,21 @@ public:
   }
 
 private:
+  /// Of the whole search, 0..1.
+  double doneWith(const KernelProgress &P) {
+    if (Current && P.Kernel != Current)
+      ++Finished;
+    Current = P.Kernel;
+    double Here = P.Variants ? double(P.Tried) / double(P.Variants) : 0;
+    return (double(Finished) + Here) / double(Kernels);
+  }
+
   Context &Given;
   Progress &Line;
+  size_t Kernels;
+  size_t Finished = 0;
+  const SearchKernel *Current = nullptr;
+  double Known = 0;
 };
 
 void writeSpread(json::PrettyWriter &W, const RatioSpread &Gain) {
@@ -212,7 +230,7 @@ private:
     Given.trace({"worker", Options.Backend, Options.StorePath});
     StopOnSignal Signals;
     Progress Line(Given.Err, /*Quiet=*/false);
-    Watcher Observer(Given, Line);
+    Watcher Observer(Given, Line, Kernels.size());
     r3::Search S(Log, workerSource(Options), monotonicMs, Observer,
                  Signals.flag());
     return S.run(Kernels, Search);
