@@ -74,6 +74,9 @@ public:
   }
   Error unreserve(Address, uint64_t) override { return {}; }
   Expected<MemoryHandle> createMemory(uint64_t Size) override {
+    // Whoever asks for more has not looked at identity().
+    if ((Created += Size) > S.MemoryBytes)
+      return fail(ErrorCode::Failed, "over the device's memory");
     const int Fd = memfd_create("fake", MFD_CLOEXEC);
     if (Fd < 0 || ftruncate(Fd, static_cast<off_t>(Size)))
       return fail(ErrorCode::NoSpace, "memfd");
@@ -245,6 +248,7 @@ private:
   }
 
   Setup S;
+  uint64_t Created = 0;
   DeviceFault Last;
 };
 

@@ -11,7 +11,7 @@ int main(int Count, char **Arguments) {
   r3::fake::Setup S;
   const std::string Name = Arguments[0];
   if (Name.ends_with("small"))
-    S.MemoryBytes = 8 << 20;
+    S.MemoryBytes = 5 << 20;
   S.ConflictFile = Name + ".conflicts";
   return r3::replay::deviceMain(
       Count, Arguments, [&](const std::string &Backend, int) {

@@ -299,6 +299,22 @@ TEST_F(FaultTest, CancelEndsALongEvaluation) {
   EXPECT_LT(msSince(Start), 1000);
 }
 
+TEST_F(FaultTest, CancelEndsWhatWaitsBeforeIt) {
+  RawClient C;
+  C.send(1, R"({"verb":"hello","backend":"cuda","store":)" +
+                quote(TheStore->path()) + "}");
+  C.send(2, R"({"verb":"load","recordings":[)" + quote(record({})) + "]}");
+  C.send(3, R"({"verb":"evaluate","variant":{"pipeline":"slow"},)"
+            R"("recordings":[0],"pairs":10000})");
+  C.send(4, R"({"verb":"cancel"})");
+  C.send(5, R"({"verb":"evaluate","variant":{"pipeline":"slow"},)"
+            R"("recordings":[0]})");
+  C.receive(1);
+  C.receive(2);
+  EXPECT_THAT(C.receive(3), HasSubstr("cancelled"));
+  EXPECT_THAT(C.receive(5), HasSubstr("\"ok\""));
+}
+
 TEST_F(FaultTest, ClosedStdinEndsWhatHangs) {
   RawClient C;
   C.send(1, R"({"verb":"hello","backend":"cuda","store":)" +

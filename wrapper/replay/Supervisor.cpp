@@ -42,7 +42,11 @@ private:
   Session Work;
   std::mutex Lock;
   std::condition_variable Arrived;
-  std::deque<Frame> Requests;
+  struct Waiting {
+    Frame Request;
+    bool Cancelled = false; // before it was begun
+  };
+  std::deque<Waiting> Requests;
   std::mutex Ending;
 };
 
@@ -70,12 +74,15 @@ void Supervisor::readRequests() {
     const std::string Verb = verbOf(*F);
     if (Verb == "bye")
       end(0);
+    std::lock_guard Guard(Lock);
     if (Verb == "cancel") {
-      Cancelled = true; // the request that it ends is answered, this is not
+      // The requests that it ends are answered, this one is not.
+      Cancelled = true;
+      for (Waiting &Each : Requests)
+        Each.Cancelled = true;
       continue;
     }
-    std::lock_guard Guard(Lock);
-    Requests.push_back(std::move(*F));
+    Requests.push_back({std::move(*F)});
     Arrived.notify_one();
   }
 }
@@ -94,9 +101,9 @@ void Supervisor::waitForSignals() {
 Frame Supervisor::next() {
   std::unique_lock Guard(Lock);
   Arrived.wait(Guard, [&] { return !Requests.empty(); });
-  Frame F = std::move(Requests.front());
+  Frame F = std::move(Requests.front().Request);
+  Cancelled = Requests.front().Cancelled;
   Requests.pop_front();
-  Cancelled = false;
   return F;
 }
 
