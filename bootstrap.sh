@@ -30,16 +30,17 @@ missing_packages() {
   done
 }
 
-# The toolkit as clang finds it: the ptxas in PATH, or /usr/local/cuda.
+# The toolkit as clang looks for it: where the ptxas in PATH lies, then the usual
+# places. A ptxas may be a script that stands elsewhere, so headers decide.
 cuda_path() {
-  local ptxas
-  if ptxas=$(command -v ptxas); then
-    dirname "$(dirname "$(readlink -f "$ptxas")")"
-  elif [[ -e /usr/local/cuda/include/cuda.h ]]; then
+  local ptxas place
+  while read -r place; do
+    [[ -e $place/include/cuda.h ]] && { echo "$place"; return; }
+  done < <(
+    for ptxas in $(type -ap ptxas); do dirname "$(dirname "$(readlink -f "$ptxas")")"; done
     readlink -f /usr/local/cuda
-  else
-    ls -d /usr/local/cuda-1[2-9]* 2>/dev/null | sort -V | tail -n 1
-  fi
+    ls -d /usr/local/cuda-1[2-9]* 2>/dev/null | sort -V -r)
+  return 0
 }
 
 has_gpu() { command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | grep -q '^GPU'; }

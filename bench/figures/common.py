@@ -40,7 +40,10 @@ class Setting:
     def cuda(self):
         ptxas = shutil.which("ptxas")
         if ptxas:
-            return os.path.dirname(os.path.dirname(os.path.realpath(ptxas)))
+            found = os.path.dirname(os.path.dirname(os.path.realpath(ptxas)))
+            # The ptxas in PATH may be a script that stands elsewhere.
+            if os.path.exists(os.path.join(found, "include", "cuda.h")):
+                return found
         return "/usr/local/cuda"
 
     def gpu(self):
