@@ -130,6 +130,27 @@ TEST_F(PlanTest, FindsTheToolkitAsClangDoes) {
   EXPECT_EQ(findToolkit(path("none"), "").Version, 0u);
 }
 
+// A script in PATH that calls the toolkit's ptxas stands in no toolkit.
+TEST_F(PlanTest, LooksForHeadersWhereAnAssemblerIs) {
+  write("scripts/bin/ptxas", "");
+  write("cuda/bin/ptxas", "");
+  std::string Scripts = path("scripts/bin"), Root = path("root");
+  EXPECT_EQ(findToolkit("", Scripts, Root).Path, "");
+  // The one behind the script is not clang's choice: clang asks the first.
+  Toolkit Behind = findToolkit("", Scripts + ":" + path("cuda/bin"), Root);
+  EXPECT_EQ(Behind.Path, path("cuda"));
+  EXPECT_FALSE(Behind.FoundByClang);
+  write("root/usr/local/cuda-12.4/include/cuda.h",
+        "#define CUDA_VERSION 12040\n");
+  Toolkit Versioned = findToolkit("", Scripts, Root);
+  EXPECT_EQ(Versioned.Path, path("root/usr/local/cuda-12.4"));
+  EXPECT_FALSE(Versioned.FoundByClang);
+  fs::create_directory_symlink("cuda-12.4", path("root/usr/local/cuda"));
+  Toolkit Usual = findToolkit("", Scripts + ":" + path("cuda/bin"), Root);
+  EXPECT_EQ(Usual.Path, path("root/usr/local/cuda"));
+  EXPECT_TRUE(Usual.FoundByClang);
+}
+
 TEST_F(PlanTest, FindsOffloadCodeInCutObjectsWithoutHarm) {
   // An object with one section, ".llvm.offloading".
   std::string Names = std::string(1, '\0') + ".llvm.offloading" + '\0' +

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Finding the CUDA Toolkit in the order of clang's CudaInstallationDetector:
-// --cuda-path, the folder above the ptxas in PATH, /usr/local/cuda,
-// /usr/lib/cuda. Where clang finds none, the newest /usr/local/cuda-X.Y.
+// --cuda-path, the folder above the first ptxas in PATH, /usr/local/cuda,
+// /usr/lib/cuda. A ptxas may be a script that stands elsewhere, so a toolkit is
+// where its headers are. Where clang finds none: the folders above the other
+// ptxas in PATH, then the newest /usr/local/cuda-X.Y.
 #include "wrapper/clang-r3/Toolkit.h"
 
 #include <algorithm>
@@ -35,27 +37,28 @@ unsigned versionAt(const std::string &Path) {
   return 0;
 }
 
-// The toolkit whose bin/ptxas comes first in PATH.
-std::string pathOfAssembler(const std::string &SearchPath) {
+// The folders above each bin/ptxas in PATH; empty for one in another folder.
+std::vector<std::string> pathsOfAssemblers(const std::string &SearchPath) {
+  std::vector<std::string> Paths;
   std::istringstream In(SearchPath);
   for (std::string Folder; std::getline(In, Folder, ':');) {
     std::error_code Ignored;
     if (Folder.empty() || !fs::exists(Folder + "/ptxas", Ignored))
       continue;
     fs::path Real = fs::canonical(Folder + "/ptxas", Ignored);
-    if (Real.parent_path().filename() == "bin")
-      return Real.parent_path().parent_path().string();
-    return {};
+    Paths.push_back(Real.parent_path().filename() == "bin"
+                        ? Real.parent_path().parent_path().string()
+                        : "");
   }
-  return {};
+  return Paths;
 }
 
 // /usr/local/cuda-X.Y, newest first.
-std::vector<std::string> versionedFolders() {
+std::vector<std::string> versionedFolders(const std::string &Root) {
   std::vector<std::pair<double, std::string>> Found;
   std::error_code Ignored;
   for (const fs::directory_entry &E :
-       fs::directory_iterator("/usr/local", Ignored)) {
+       fs::directory_iterator(Root + "/usr/local", Ignored)) {
     std::string Name = E.path().filename().string();
     if (Name.starts_with("cuda-"))
       Found.emplace_back(std::strtod(Name.c_str() + 5, nullptr),
@@ -84,20 +87,23 @@ std::string Toolkit::lowestArchitecture() const {
   return Lowest;
 }
 
-Toolkit findToolkit(const std::string &Given, const std::string &SearchPath) {
+Toolkit findToolkit(const std::string &Given, const std::string &SearchPath,
+                    const std::string &Root) {
   auto at = [](const std::string &Path, bool FoundByClang) {
     return Toolkit{Path, versionAt(Path), FoundByClang};
   };
   if (!Given.empty())
     return at(Given, true);
+  std::vector<std::string> Assemblers = pathsOfAssemblers(SearchPath);
+  std::string First = Assemblers.empty() ? "" : Assemblers[0];
   for (const std::string &Path :
-       {pathOfAssembler(SearchPath), std::string("/usr/local/cuda"),
-        std::string("/usr/lib/cuda")})
+       {First, Root + "/usr/local/cuda", Root + "/usr/lib/cuda"})
     if (!Path.empty() && versionAt(Path))
       return at(Path, true);
-  for (const std::string &Path : versionedFolders())
-    if (versionAt(Path))
-      return at(Path, false);
+  for (const auto &Paths : {Assemblers, versionedFolders(Root)})
+    for (const std::string &Path : Paths)
+      if (!Path.empty() && versionAt(Path))
+        return at(Path, false);
   return {};
 }
 

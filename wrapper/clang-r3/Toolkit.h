@@ -9,8 +9,8 @@
 namespace r3::clangr3 {
 
 struct Toolkit {
-  std::string Path;    // empty: none found
-  unsigned Version = 0; // CUDA_VERSION of cuda.h: 13000
+  std::string Path;         // empty: none found
+  unsigned Version = 0;     // CUDA_VERSION of cuda.h: 13000
   bool FoundByClang = true; // else clang needs --cuda-path
 
   /// include/cccl, where the toolkit has moved Thrust and CUB there.
@@ -20,7 +20,8 @@ struct Toolkit {
   std::string lowestArchitecture() const;
 };
 
-/// Given: --cuda-path, may be empty. SearchPath: $PATH.
-Toolkit findToolkit(const std::string &Given, const std::string &SearchPath);
+/// Given: --cuda-path, may be empty. SearchPath: $PATH. Root: where /usr lies.
+Toolkit findToolkit(const std::string &Given, const std::string &SearchPath,
+                    const std::string &Root = "");
 
 } // namespace r3::clangr3
