@@ -22,12 +22,21 @@ deadline=$((SECONDS + seconds))
 
 [[ -n ${CLANG_ROOT:-} ]] && export PATH=$CLANG_ROOT/bin:$PATH LD_LIBRARY_PATH=$CLANG_ROOT/lib:${LD_LIBRARY_PATH:-}
 export LD_LIBRARY_PATH=$root/lib/needed:${LD_LIBRARY_PATH:-}
-command -v ptxas >/dev/null || for cuda in /usr/local/cuda /usr/local/cuda-1[23]*; do
-  [[ -x $cuda/bin/ptxas ]] && export PATH=$cuda/bin:$PATH && break
-done
+# The toolkit as clang looks for it: where the ptxas in PATH lies, then the usual
+# places. A ptxas may be a script that stands elsewhere, so headers decide.
+toolkits() {
+  local ptxas
+  for ptxas in $(type -ap ptxas); do dirname "$(dirname "$(readlink -f "$ptxas")")"; done
+  ls -d /usr/local/cuda /usr/local/cuda-1[2-9]* 2>/dev/null
+}
+cuda=
+while read -r place; do
+  [[ -z $cuda && -e $place/include/cuda.h && -x $place/bin/ptxas ]] && cuda=$place
+done < <(toolkits)
+[[ -n $cuda ]] || { echo "error: no CUDA Toolkit in PATH or /usr/local"; exit 77; }
+export CUDA_PATH=$cuda PATH=$cuda/bin:$PATH
 clang=$(command -v clang++-22 || command -v clang++) || { echo "error: no clang++ in PATH"; exit 77; }
 export R3_CLANG=$clang PATH=$root/bin:$root/tools:$PATH PYTHONDONTWRITEBYTECODE=1
-cuda=$(dirname "$(dirname "$(readlink -f "$(command -v ptxas)")")")
 
 passed=0 failed=0 skipped=0
 row() { printf '%-18s %-7s %6ss  %s\n' "$@"; }
