@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Runs everything that needs a GPU, from an unpacked bench/pack.sh archive, and
-# prints a short table:
+# prints a short table (R3_DEVICE=cpu: what can also run without a GPU):
 #   r3-pack/bench/gpu-host.sh [--seconds 480] [--only NAME[,NAME...]] [--out DIR]
 # clang-22 has to be in PATH (or CLANG_ROOT=DIR of an unpacked toolchain). Steps
 # for which no time is left are named, not run. Logs and JSON go to DIR.
@@ -59,7 +59,7 @@ run() {
 }
 figure() { run "$1" "$2" python3 "$root/bench/run" "$1" --prefix "$root" --repeat 5; }
 
-# Lit tests that need a GPU, in the pack's layout.
+# The lit tests that run on either device, in the pack's layout.
 lit_tests() {
   [[ -d $root/tools/lit ]] || { echo "no lit in the pack"; return 77; }
   mkdir -p "$out/lit"
@@ -72,13 +72,16 @@ config.clang = r"$clang"
 config.cmake = "cmake"
 config.cuda = r"$cuda"
 config.cxx = "g++"
+config.r3_device = "${R3_DEVICE:-cuda}"
+config.r3_only_with = "%device"
 config.test_exec_root = r"$out/lit"
 lit_config.load_config(config, r"$root/lit-tests/lit.cfg.py")
+config.environment["R3_CLANG"] = config.clang
 END
-  local tests
-  mapfile -t tests < <(cd "$root/lit-tests" && grep -rlE 'REQUIRES:.*gpu' --include='*.test' --include='*.cu' --include='*.cpp' . | sed 's#^\./##')
-  [[ ${#tests[@]} = 0 ]] && { echo "no test needs a GPU"; return 77; }
-  PYTHONPATH=$root/tools/lit python3 -c 'from lit.main import main; main()' -sv "${tests[@]/#/$out/lit/}" 2>&1
+  printf '%s\n' '#!/usr/bin/env python3' 'from lit.main import main' 'main()' >"$out/lit-main"
+  chmod +x "$out/lit-main"
+  PYTHONPATH=$root/tools/lit R3_LIT_ARGUMENTS=-j8 python3 "$root/lit-tests/check.py" \
+    --lit="$out/lit-main" --report="$out/lit/report.json" "$out/lit" 2>&1
 }
 export -f lit_tests; export root out clang cuda
 

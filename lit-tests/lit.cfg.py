@@ -6,10 +6,15 @@
 # ccache of its own, all empty at its start (so is %t, where it is a folder),
 # and an environment without other R3_ variables.
 #
+# The tests run on the CPU device; those that name %device run once more on a GPU,
+# in a suite of their own (BUILD/gpu-tests), which is unsupported where there is
+# none. The folder Gpu/ belongs to that suite alone.
+#
 # On PATH: r3, clang-r3 (of this build), FileCheck, not, opt, llvm-dis and the
 # other tools of LLVM, clang++-22. Substitutions: %plugin, %cuda (flags that
 # plain clang++-22 needs), %cudart (static CUDA runtime), %examples, %inputs,
-# %source, %prefix, %clang, %cxx. Features: gpu, plugin, ccache, make.
+# %source, %prefix, %clang, %cxx, %device (cpu or cuda; as a FileCheck prefix it
+# tells what differs). Features: gpu, plugin, ccache, make.
 import ctypes
 import os
 import re
@@ -20,27 +25,33 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from private_places import PrivatePlacesTest  # noqa: E402
 
 
-def has_gpu():
+def gpu_architecture():
+    """sm_XY of the first GPU; nothing where there is none."""
     try:
         driver = ctypes.CDLL("libcuda.so.1")
-        count = ctypes.c_int(0)
-        return (driver.cuInit(0) == 0
-                and driver.cuDeviceGetCount(ctypes.byref(count)) == 0
-                and count.value > 0)
     except OSError:
-        return False
+        return ""
+    handle, major, minor = (ctypes.c_int(0) for _ in range(3))
+    if (driver.cuInit(0) or driver.cuDeviceGet(ctypes.byref(handle), 0)
+            or driver.cuDeviceGetAttribute(ctypes.byref(major), 75, handle)
+            or driver.cuDeviceGetAttribute(ctypes.byref(minor), 76, handle)):
+        return ""
+    return "sm_%d%d" % (major.value, minor.value)
 
 
-config.name = "R3"
-config.test_format = PrivatePlacesTest(execute_external=True)
+device = config.r3_device
+config.name = "R3" if device == "cpu" else "R3 on a GPU"
+config.test_format = PrivatePlacesTest(execute_external=True, only_with=config.r3_only_with)
 config.suffixes = [".ll", ".cu", ".cpp", ".c", ".test"]
 config.excludes = ["Inputs", "CMakeLists.txt"]
+if device == "cpu":
+    config.excludes.append("Gpu")
 config.test_source_root = os.path.dirname(os.path.abspath(__file__))
 
 # The environment is ours: nothing of the developer's leaks into a test.
 inherited = {name: os.environ[name]
              for name in ("HOME", "USER", "LD_LIBRARY_PATH",
-                          "CUDA_VISIBLE_DEVICES", "CUDA_PATH", "ASAN_OPTIONS",
+                          "CUDA_VISIBLE_DEVICES", "ASAN_OPTIONS",
                           "TSAN_OPTIONS", "UBSAN_OPTIONS")
              if name in os.environ}
 # Before the system's folders: the build, and LLVM's unversioned tools.
@@ -48,11 +59,16 @@ path = [os.path.join(config.r3_prefix, "bin"), config.llvm_tools,
         os.path.dirname(config.clang), os.path.join(config.cuda, "bin"),
         os.environ.get("PATH", "/usr/local/bin:/usr/bin:/bin")]
 config.environment = dict(inherited, PATH=os.pathsep.join(path), LC_ALL="C",
-                          LANG="C")
+                          LANG="C", CUDA_PATH=config.cuda)
 
 config.available_features.add("shell")
-if has_gpu():
+architecture = "sm_90"
+if device == "cuda" and gpu_architecture():
     config.available_features.add("gpu")
+    architecture = gpu_architecture()
+    config.environment["ARCH"] = architecture  # of the examples' Makefiles
+elif device == "cuda":
+    config.unsupported = True
 if config.r3_has_plugin:
     config.available_features.add("plugin")
 else:
@@ -63,7 +79,6 @@ for tool in ("ccache", "make", "ninja"):
     if shutil.which(tool):
         config.available_features.add(tool)
 
-architecture = "sm_90"
 cuda_flags = ("--cuda-path=%s --cuda-gpu-arch=%s -Wno-unknown-cuda-version"
               % (config.cuda, architecture))
 libraries = next((folder for folder in
@@ -77,6 +92,7 @@ for name, text in (
         ("cudart", "-L%s -lcudart_static -ldl -lrt -pthread" % libraries),
         ("cudalib", libraries),
         ("cudapath", config.cuda),
+        ("device", device),
         ("cuda", cuda_flags),
         ("examples", getattr(config, "r3_examples", os.path.join(
             config.r3_source, "share", "examples"))),

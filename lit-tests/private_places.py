@@ -15,6 +15,17 @@ import lit.TestRunner
 class PrivatePlacesTest(lit.formats.ShTest):
     """A shell test with places of its own."""
 
+    def __init__(self, execute_external, only_with=""):
+        """only_with: a text that a file has to hold to be a test here."""
+        super().__init__(execute_external)
+        self.only_with = only_with
+
+    def getTestsForPath(self, *arguments):
+        for test in super().getTestsForPath(*arguments):
+            with open(test.getSourcePath(), encoding="utf-8") as source:
+                if self.only_with in source.read():
+                    yield test
+
     def execute(self, test, lit_config):
         base = lit.TestRunner.getTempPaths(test)[1] + ".tmp"  # that is %t
         environment = dict(test.config.environment)

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Every way of getting memory and of launching: the program computes the same
-// with and without recording, and each kernel is recorded.
+// with and without recording, and each kernel is recorded and reproduces.
 // REQUIRES: plugin
 // RUN: %clang %cuda -fpass-plugin=%plugin -O2 %s -o %t %cudart
-// RUN: env R3_DEVICE=cpu %t > %t.plain
+// RUN: env R3_DEVICE=%device %t > %t.plain
 // RUN: not ls $R3_STORE
-// RUN: env R3_DEVICE=cpu R3_RECORD=1 %t > %t.recorded
+// RUN: env R3_DEVICE=%device R3_RECORD=1 %t > %t.recorded
 // RUN: diff %t.plain %t.recorded
 // RUN: r3 list > %t.list
-// RUN: FileCheck %s --input-file=%t.list
-// RUN: r3 inspect $R3_STORE/recordings/*/*.r3rec | FileCheck %s --check-prefix=INSPECT
+// RUN: FileCheck %s --check-prefixes=CHECK,%device --input-file=%t.list
+// RUN: r3 inspect $R3_STORE/recordings/*/*.r3rec > %t.inspected
+// RUN: FileCheck %s --check-prefix=INSPECT --input-file=%t.inspected
+// RUN: %if gpu %{ not %} grep -w pool %t.inspected
+// RUN: r3 replay --device %device -n 2 | FileCheck %s --check-prefix=REPLAY
 #include <cstdio>
 __constant__ int Factor;
 __device__ int Counter;
@@ -102,14 +105,15 @@ int main() {
 // CHECK-DAG: pitched {{.*}} replayable
 // CHECK-DAG: managed {{.*}} replayable
 // CHECK-DAG: pinned {{.*}} replayable
-// CHECK-DAG: pooled {{.*}} replayable
+// cpu-DAG: pooled {{.*}} replayable
+// cuda-DAG: pooled {{.*}} pool-memory
 // CHECK-DAG: symbols {{.*}} replayable
 // CHECK-DAG: linked {{.*}} replayable
 // CHECK-DAG: cooperative {{.*}} replayable
 // CHECK-DAG: extended {{.*}} replayable
+// REPLAY-COUNT-8: bit for bit
 // INSPECT-DAG: mapped
 // INSPECT-DAG: managed
-// INSPECT-DAG: pool
 // INSPECT-DAG: global {{.*}} Factor
 // INSPECT-DAG: global {{.*}} Counter
 // INSPECT-DAG: global {{.*}} _ZL6Hidden

@@ -4,9 +4,9 @@
 // REQUIRES: plugin
 // RUN: %clang %cuda -fpass-plugin=%plugin -O2 -DLIBRARY -fPIC -shared %s -o %t.so -L%cudalib -lcudart
 // RUN: %clang %cuda -fpass-plugin=%plugin -O2 %s -o %t -L%cudalib -lcudart -Wl,-rpath,%cudalib
-// RUN: env R3_DEVICE=cpu %t %t.so > %t.plain
+// RUN: env R3_DEVICE=%device %t %t.so > %t.plain
 // RUN: FileCheck %s --input-file=%t.plain
-// RUN: env R3_DEVICE=cpu R3_RECORD=1 %t %t.so | diff %t.plain -
+// RUN: env R3_DEVICE=%device R3_RECORD=1 %t %t.so | diff %t.plain -
 // RUN: r3 list | FileCheck %s --check-prefix=LIST
 // CHECK: sum 448
 // LIST-DAG: twice {{.*}} replayable

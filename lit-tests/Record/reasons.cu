@@ -2,7 +2,7 @@
 // What is not recorded for now has its reason, and the program goes on.
 // REQUIRES: plugin
 // RUN: %clang %cuda -fpass-plugin=%plugin -O2 %s -o %t %cudart
-// RUN: env R3_DEVICE=cpu R3_RECORD=1 %t > %t.out 2> %t.err
+// RUN: env R3_DEVICE=%device R3_RECORD=1 %t > %t.out 2> %t.err
 // RUN: FileCheck %s --input-file=%t.err
 // RUN: r3 list | FileCheck %s --check-prefix=LIST
 #include <cstdio>

@@ -4,10 +4,10 @@
 // REQUIRES: plugin
 // RUN: rm -rf %t.two %t.k %t.s
 // RUN: %clang %cuda -fpass-plugin=%plugin -O2 %s -o %t %cudart
-// RUN: env R3_DEVICE=cpu %t > %t.plain
+// RUN: env R3_DEVICE=%device %t > %t.plain
 //
 // A full disk during a record: said once, nothing half is left.
-// RUN: bash -c 'ulimit -f 3000; R3_DEVICE=cpu R3_RECORD=1 %t > %t.full 2> %t.err'
+// RUN: bash -c 'ulimit -f 3000; R3_DEVICE=%device R3_RECORD=1 %t > %t.full 2> %t.err'
 // RUN: diff %t.plain %t.full
 // RUN: FileCheck %s --check-prefix=FULL --input-file=%t.err
 // RUN: not ls $R3_STORE/recordings/*/*.r3rec
@@ -18,26 +18,26 @@
 //
 // A place that cannot be a store.
 // RUN: touch %t.file
-// RUN: env R3_DEVICE=cpu R3_RECORD=1 R3_STORE=%t.file/store %t > %t.out 2> %t.err
+// RUN: env R3_DEVICE=%device R3_RECORD=1 R3_STORE=%t.file/store %t > %t.out 2> %t.err
 // RUN: diff %t.plain %t.out
 // RUN: FileCheck %s --check-prefix=UNWRITABLE --input-file=%t.err
 // UNWRITABLE: r3: recording is off: {{.*}}.file
 // UNWRITABLE-NOT: r3:
 //
 // The limit; and silence.
-// RUN: env R3_DEVICE=cpu R3_RECORD=1 R3_RECORD_LIMIT=1M %t 2>&1 | FileCheck %s --check-prefix=LIMIT
+// RUN: env R3_DEVICE=%device R3_RECORD=1 R3_RECORD_LIMIT=1M %t 2>&1 | FileCheck %s --check-prefix=LIMIT
 // LIMIT: step: not recorded: the reachable memory is over the limit
-// RUN: env R3_DEVICE=cpu R3_RECORD=1 R3_RECORD_LIMIT=1M R3_QUIET=1 %t 2>&1 | diff %t.plain -
+// RUN: env R3_DEVICE=%device R3_RECORD=1 R3_RECORD_LIMIT=1M R3_QUIET=1 %t 2>&1 | diff %t.plain -
 //
 // Two programs at once (their first launches may be the same recording).
-// RUN: bash -c 'R3_DEVICE=cpu R3_RECORD=1 R3_STORE=%t.two %t & R3_DEVICE=cpu R3_RECORD=1 R3_STORE=%t.two %t; wait'
+// RUN: bash -c 'R3_DEVICE=%device R3_RECORD=1 R3_STORE=%t.two %t & R3_DEVICE=%device R3_RECORD=1 R3_STORE=%t.two %t; wait'
 // RUN: env R3_STORE=%t.two r3 list | FileCheck %s --check-prefix=TWO
 // TWO: step {{.*}} 3 {{[34]}} {{.*}} replayable
 //
 // Other kernels only; a malformed value is said, and the program runs.
-// RUN: env R3_DEVICE=cpu R3_RECORD=1 R3_RECORD_KERNELS=nothing R3_STORE=%t.k %t
+// RUN: env R3_DEVICE=%device R3_RECORD=1 R3_RECORD_KERNELS=nothing R3_STORE=%t.k %t
 // RUN: not ls %t.k/recordings/*/*.r3rec
-// RUN: env R3_DEVICE=cpu R3_RECORD=1 R3_RECORD_SKIP=2 R3_STORE=%t.s %t
+// RUN: env R3_DEVICE=%device R3_RECORD=1 R3_RECORD_SKIP=2 R3_STORE=%t.s %t
 // RUN: bash -c 'test $(ls %t.s/recordings/*/*.r3rec | wc -l) = 1'
 // RUN: env R3_RECORD=1 R3_RECORD_SKIP=x %t 2>&1 | FileCheck %s --check-prefix=MALFORMED
 // MALFORMED: r3: {{.*}}R3_RECORD_SKIP

@@ -3,8 +3,8 @@
 // recording, and every record is whole.
 // REQUIRES: plugin
 // RUN: %clang %cuda -fpass-plugin=%plugin -DCUDA_API_PER_THREAD_DEFAULT_STREAM -O2 %s -o %t %cudart
-// RUN: env R3_DEVICE=cpu %t > %t.plain
-// RUN: env R3_DEVICE=cpu R3_RECORD=1 %t > %t.recorded
+// RUN: env R3_DEVICE=%device %t > %t.plain
+// RUN: env R3_DEVICE=%device R3_RECORD=1 %t > %t.recorded
 // RUN: diff %t.plain %t.recorded
 // RUN: r3 list | FileCheck %s
 #include <cstdio>

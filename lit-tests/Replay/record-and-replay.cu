@@ -3,13 +3,13 @@
 //
 // REQUIRES: plugin
 // RUN: clang-r3 %cuda -O2 %s -o %t.exe %cudart
-// RUN: r3 --device cpu record -- %t.exe
-// RUN: r3 --device cpu replay -n 2 | FileCheck %s
+// RUN: r3 --device %device record -- %t.exe
+// RUN: r3 --device %device replay -n 2 | FileCheck %s
 // CHECK: saxpy {{.*}}bit for bit
 //
 // RUN: for P in $R3_STORE/packs/*.pack; do printf '!' \
 // RUN:   | dd of=$P bs=1 seek=4000 conv=notrunc status=none; done
-// RUN: not r3 --device cpu replay -n 2 | FileCheck %s --check-prefix=DAMAGED
+// RUN: not r3 --device %device replay -n 2 | FileCheck %s --check-prefix=DAMAGED
 // DAMAGED: chunks in device memory are not what was recorded
 
 __global__ void saxpy(float *x, float *y, float a, int n) {
