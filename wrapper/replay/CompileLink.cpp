@@ -110,7 +110,8 @@ Error CompileLink::ensureLoaded() {
   return {};
 }
 
-Build CompileLink::build(const std::string &Variant, uint64_t DeadlineMs) {
+Build CompileLink::build(const std::string &Variant, uint64_t DeadlineMs,
+                         bool Checked) {
   Build B;
   if (!Job) {
     B.Ending = Outcome::Refused;
@@ -125,6 +126,7 @@ Build CompileLink::build(const std::string &Variant, uint64_t DeadlineMs) {
   auto Reply = ask(Message("build")
                        .raw("variant", Variant)
                        .number("deadlineMs", DeadlineMs)
+                       .flag("checked", Checked)
                        .json(),
                    {}, static_cast<int>(DeadlineMs + GraceMs));
   if (!Reply) {

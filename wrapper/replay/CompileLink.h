@@ -5,8 +5,8 @@
 //
 //   pipelines {backend, arch} -> {pipelines: {"O1": text, ...}}
 //   load      {backend, kernel, arch, level} blob: bitcode -> {}
-//   build     {variant, deadlineMs} -> {outcome, message, code, registers,
-//             shared, spills, ms} blob: binary
+//   build     {variant, deadlineMs, checked} -> {outcome, message, code,
+//             registers, shared, spills, ms} blob: binary
 #pragma once
 
 #include "wrapper/replay/Children.h"
@@ -50,8 +50,9 @@ public:
   /// What builds are made from, from now on.
   void setJob(CompileJob Next);
   void clearJob();
-  /// Variant: canonical JSON.
-  Build build(const std::string &Variant, uint64_t DeadlineMs);
+  /// Variant: canonical JSON. Checked: with bounds checks (CPU device only).
+  Build build(const std::string &Variant, uint64_t DeadlineMs,
+              bool Checked = false);
   pid_t childPid() const { return Runs ? Runs->pid() : -1; }
 
 private:

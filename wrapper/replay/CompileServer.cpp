@@ -53,7 +53,7 @@ private:
   Expected<Frame> load(const json::Value &Request, const Frame &F);
   Expected<Frame> build(const json::Value &Request);
   BuildResult buildCuda(const Variant &V, uint64_t DeadlineMs);
-  BuildResult buildCpu(const Variant &V, uint64_t DeadlineMs);
+  BuildResult buildCpu(const Variant &V, uint64_t DeadlineMs, bool Checked);
 
   Channel Link;
   std::string Backend, Kernel, Arch, Level;
@@ -174,7 +174,8 @@ BuildResult CompileServer::buildCuda(const Variant &V, uint64_t DeadlineMs) {
   return R;
 }
 
-BuildResult CompileServer::buildCpu(const Variant &V, uint64_t DeadlineMs) {
+BuildResult CompileServer::buildCpu(const Variant &V, uint64_t DeadlineMs,
+                                    bool Checked) {
   ForkLimits Limits;
   Limits.DeadlineMs = DeadlineMs;
   Limits.CpuSeconds = DeadlineMs / 1000 + 1;
@@ -184,6 +185,7 @@ BuildResult CompileServer::buildCpu(const Variant &V, uint64_t DeadlineMs) {
     O.Kernel = Kernel;
     O.Pipeline = V.Pipeline.empty() ? "default<" + Level + ">" : V.Pipeline;
     O.Level = V.Level.empty() ? Level : V.Level;
+    O.CheckBounds = Checked;
     const auto Start = Clock::now();
     auto Object = compileForCpu(Bitcode, O);
     if (!Object)
@@ -211,9 +213,12 @@ Expected<Frame> CompileServer::build(const json::Value &Request) {
   if (!V)
     return V.error();
   const uint64_t DeadlineMs = json::number(Request, "deadlineMs", 20000);
+  const bool Checked = json::boolean(Request, "checked", false);
+  if (Checked && Backend == "cuda")
+    return Error(ErrorCode::Usage, "no bounds checks on the cuda device");
   const auto Start = Clock::now();
-  BuildResult R =
-      Backend == "cuda" ? buildCuda(*V, DeadlineMs) : buildCpu(*V, DeadlineMs);
+  BuildResult R = Backend == "cuda" ? buildCuda(*V, DeadlineMs)
+                                    : buildCpu(*V, DeadlineMs, Checked);
   std::string Code;
   if (R.Ending == Outcome::Ok) {
     auto Name = codeDigest(R.Binary, Kernel);

@@ -185,6 +185,8 @@ Session::Reply Session::evaluate(const json::Value &Request) {
         return Failure;
     E.Verdict = Preparations[Index].Verdict;
     if (E.Verdict.ok())
+      E.Verdict = checkAccesses(Index, V->canonicalJson(), E.Ms);
+    if (E.Verdict.ok())
       E.Verdict =
           timePairs(Index, static_cast<unsigned>(Pairs), Random() & 1, E);
     if (Cancelled)

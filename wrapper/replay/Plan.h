@@ -31,9 +31,11 @@ struct MemoryRange {
   uint64_t end() const { return Begin + Size; }
 };
 
-/// Names of the two codes that a child has loaded.
+/// Names of the codes that a child has loaded. Checked: the build with bounds
+/// checks of the one or the other.
 inline constexpr char OriginalSlot[] = "original";
 inline constexpr char VariantSlot[] = "variant";
+inline constexpr char CheckedSlot[] = "checked";
 
 /// Exit status of a child that asks for another process with other addresses.
 inline constexpr int ConflictStatus = 75;

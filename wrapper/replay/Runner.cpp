@@ -35,6 +35,15 @@ uint64_t leavesOf(uint64_t Size) { return (Size + LeafBytes - 1) / LeafBytes; }
 
 uint64_t roundUp(uint64_t Value) { return (Value + 63) / 64 * 64; }
 
+/// All that a launch may touch, but for module globals.
+std::vector<AddressRange> recorded(const PlanLaunch &L) {
+  std::vector<AddressRange> Result;
+  for (const PlanRange &P : L.Ranges)
+    if (P.What == PlanRange::Kind::Memory)
+      Result.push_back({P.Address, P.Size});
+  return Result;
+}
+
 void combine(std::vector<Digest> &Result, const LeafHash *Hashes,
              uint64_t Leaves) {
   constexpr uint64_t PerChunk = ChunkBytes / LeafBytes;
@@ -365,6 +374,7 @@ RunResult Runner::run(const Request &R, const std::function<void()> &Ready,
     Patches = std::move(*Found);
     if (Error E = patch(Patches))
       return failed(E, Outcome::LaunchFailed);
+    D.limitAccess(recorded(L));
     Ready();
     auto Ns = launch(L, Code, Arguments, R.Flush);
     Done();

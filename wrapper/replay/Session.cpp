@@ -19,6 +19,7 @@ constexpr uint64_t LeastDeadlineMs = 1000;
 constexpr uint64_t FirstDeadlineMs = 10000;
 constexpr uint64_t UnknownDeadlineMs = 10000;
 constexpr double DeadlineFactor = 20;
+constexpr unsigned CheckedSlower = 5;
 constexpr double MostDeadlineMs = 24 * 3600 * 1000.0;
 constexpr unsigned MostRepetitions = 100000;
 
@@ -87,6 +88,7 @@ Session::Reply Session::unload() {
     Compiler->clearJob();
   Kernel.reset();
   Preparations.clear();
+  Checked.clear();
   return Message("reply").json();
 }
 
@@ -181,17 +183,41 @@ Error Session::checkMemory(size_t Index) {
               L.Id.substr(0, 8).c_str(), Wrong.size(), L.Before.size());
 }
 
-uint64_t Session::deadlineMs(size_t Index) const {
+uint64_t Session::deadlineMs(size_t Index, unsigned Slower) const {
   const Prepared &P = Preparations[Index];
   const double KnownNs =
       P.OriginalNs > 0
           ? P.OriginalNs
           : double(Kernel->recordings()[Index].Manifest.DurationNs);
   const auto Scaled = static_cast<uint64_t>(
-      std::min(KnownNs * DeadlineFactor / 1e6, MostDeadlineMs));
+      std::min(KnownNs * DeadlineFactor * Slower / 1e6, MostDeadlineMs));
   return std::max(Scaled, P.OriginalNs > 0 ? LeastDeadlineMs
                           : KnownNs > 0    ? FirstDeadlineMs
                                            : UnknownDeadlineMs);
+}
+
+trust::Judgement Session::checkAccesses(size_t Index,
+                                        const std::string &VariantJson,
+                                        std::map<std::string, double> &Ms) {
+  if (!checksBounds())
+    return {};
+  if (Checked != VariantJson) {
+    Checked.clear();
+    Build B = Compiler->build(VariantJson, Setup.BuildDeadlineMs,
+                              /*Checked=*/true);
+    Ms["checked-build"] += B.Ms["build"];
+    if (B.Ending != Outcome::Ok)
+      return {B.Ending, "built with bounds checks: " + B.Message};
+    Attempt Loaded =
+        Device->setCode(CheckedSlot, std::move(B.Binary), Kernel->first().Name);
+    if (!Loaded.ok())
+      return {Loaded.Ending, Loaded.Message};
+    Checked = VariantJson;
+  }
+  Attempt A = Device->run({Index, CheckedSlot, /*Flush=*/false, /*Dry=*/false,
+                           deadlineMs(Index, CheckedSlower)});
+  Ms["checked-launch"] += A.Ms["launch"];
+  return {A.Ending, A.Message};
 }
 
 Error Session::replayOriginal(size_t Index, unsigned Repetitions) {
@@ -206,6 +232,8 @@ Error Session::replayOriginal(size_t Index, unsigned Repetitions) {
   };
   if (auto J = trust::judgeEvidence(L.Manifest); !J.ok())
     return Conclude(std::move(J));
+  if (auto J = checkAccesses(Index, "{}", P.Ms); !J.ok())
+    return Conclude({J.Result, "the original: " + J.Message});
   // One launch more than asked for: its time is not counted.
   for (unsigned I = 0; I <= Repetitions; ++I) {
     if (Cancelled)

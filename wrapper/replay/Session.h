@@ -58,7 +58,15 @@ private:
   Error checkMemory(size_t Index);
   /// Replays the original Repetitions times and judges; kept in Preparations.
   Error replayOriginal(size_t Index, unsigned Repetitions);
-  uint64_t deadlineMs(size_t Index) const;
+  /// Slower: how much longer than the plain original a launch may well take.
+  uint64_t deadlineMs(size_t Index, unsigned Slower = 1) const;
+  /// Whether kernels can be built with bounds checks.
+  bool checksBounds() const { return Device->identity().Backend == "cpu"; }
+  /// Launches a variant's build with bounds checks once, before any launch of
+  /// the plain one: an access outside the recording, and what else ends a
+  /// launch, gets its name and place here.
+  trust::Judgement checkAccesses(size_t Index, const std::string &VariantJson,
+                                 std::map<std::string, double> &Ms);
   /// Whether caches are flushed before a launch. Not on the CPU device: the
   /// caches that virtual machines report take longer to flush than kernels
   /// take to run.
@@ -80,6 +88,7 @@ private:
   std::optional<KernelSet> Kernel;
   std::vector<uint8_t> OriginalBinary;
   std::string OriginalCode; // digest; CUDA: of the program's image
+  std::string Checked;      // the variant in CheckedSlot
   std::vector<Prepared> Preparations;
 };
 

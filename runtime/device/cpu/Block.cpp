@@ -88,8 +88,7 @@ void Block::start(Launch &Which, uint64_t Index, uint32_t Processor) {
     Capacity = Size;
   }
   if (!Stacks.provide(Size, L->StackBytes)) {
-    L->fail(Outcome::OutOfMemory, "no memory for the stacks of a block",
-            /*Ends=*/true);
+    L->fail(Outcome::OutOfMemory, "no memory for the stacks of a block");
     Live = 0;
     return;
   }
@@ -329,8 +328,7 @@ void Block::reportDeadlock() {
   const ThreadContext &C = Threads[0];
   L->fail(Outcome::Deadlock,
           format("block (%u,%u,%u): threads wait for each other for ever: %s",
-                 C.Block[0], C.Block[1], C.Block[2], Text.c_str()),
-          /*Ends=*/true);
+                 C.Block[0], C.Block[1], C.Block[2], Text.c_str()));
 }
 
 } // namespace r3::cpu

@@ -11,7 +11,6 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
-#include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
 using namespace llvm;
 
@@ -83,42 +82,23 @@ private:
     }
   }
 
-  Value *allowed(IRBuilder<> &Builder, const Access &A) {
+  /// The access happens where the call returns.
+  void guard(const Access &A) {
+    IRBuilder<> Builder(A.Where);
     Type *Pointer = Builder.getPtrTy();
     FunctionCallee Check = M.getOrInsertFunction(
         "__r3_cpu_checkAccess",
-        FunctionType::get(Builder.getInt1Ty(),
+        FunctionType::get(Builder.getVoidTy(),
                           {Pointer, Pointer, Builder.getInt64Ty(),
                            Builder.getInt32Ty(), Pointer},
                           false));
-    auto *Declared = cast<Function>(Check.getCallee());
-    Declared->addRetAttr(Attribute::ZExt);
-    Declared->setDoesNotThrow();
+    cast<Function>(Check.getCallee())->setDoesNotThrow();
     Value *Address =
         Builder.CreatePointerBitCastOrAddrSpaceCast(A.Address, Pointer);
     Value *Source = Builder.CreateGlobalString(sourceOf(*A.Where));
     Value *Size = Builder.CreateZExtOrTrunc(A.Size, Builder.getInt64Ty());
-    CallInst *Call = Builder.CreateCall(
+    Builder.CreateCall(
         Check, {F.getArg(0), Address, Size, Builder.getInt32(A.Kind), Source});
-    Call->addRetAttr(Attribute::ZExt);
-    return Call;
-  }
-
-  void guard(const Access &A) {
-    IRBuilder<> Builder(A.Where);
-    Value *Condition = allowed(Builder, A);
-    BasicBlock *Before = A.Where->getParent();
-    Instruction *Then = SplitBlockAndInsertIfThen(Condition, A.Where,
-                                                  /*Unreachable=*/false);
-    BasicBlock *After = A.Where->getParent();
-    A.Where->moveBefore(Then->getIterator());
-    if (A.Where->getType()->isVoidTy())
-      return;
-    IRBuilder<> Join(After, After->begin());
-    PHINode *Result = Join.CreatePHI(A.Where->getType(), 2);
-    A.Where->replaceAllUsesWith(Result);
-    Result->addIncoming(A.Where, Then->getParent());
-    Result->addIncoming(Constant::getNullValue(A.Where->getType()), Before);
   }
 };
 

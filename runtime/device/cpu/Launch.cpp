@@ -49,12 +49,11 @@ void Launch::describe(uint64_t Index, uint32_t Processor, unsigned char *Shared,
   C.Launch = this;
 }
 
-void Launch::fail(Outcome Kind, std::string Message, bool Ends) {
+void Launch::fail(Outcome Kind, std::string Message) {
   std::lock_guard Lock(Mutex);
   if (Fault.Kind == Outcome::Ok)
     Fault = {Kind, Kernel + ": " + std::move(Message), false};
-  if (Ends)
-    Stop = true;
+  Stop = true;
 }
 
 DeviceFault Launch::takeFault() {

@@ -57,8 +57,8 @@ struct Launch {
   void describe(uint64_t Index, uint32_t Processor, unsigned char *Shared,
                 ThreadContext &Context);
 
-  /// Notes the first fault. Ends: the launch does not go on.
-  void fail(Outcome Kind, std::string Message, bool Ends);
+  /// Notes the first fault; the launch does not go on.
+  void fail(Outcome Kind, std::string Message);
   DeviceFault takeFault();
 
 private:

@@ -59,10 +59,13 @@ static bool contains(const AddressRange &R, Address Where, uint64_t Size) {
 }
 
 static bool mayAccess(ThreadContext *C, Address Where, uint64_t Size) {
+  // Of this launch: a later one may have its table in the same place.
   static thread_local const AccessTable *LastTable = nullptr;
+  static thread_local uint64_t LastGrid = 0;
   static thread_local AddressRange Last;
   const AccessTable *Table = launch(C).Bounds;
-  if (Table == LastTable && contains(Last, Where, Size))
+  const uint64_t Grid = launch(C).GridId;
+  if (Table == LastTable && Grid == LastGrid && contains(Last, Where, Size))
     return true;
   if (contains({reinterpret_cast<Address>(C->Shared) - ReservedShared,
                 ReservedShared + C->SharedBytes},
@@ -70,10 +73,15 @@ static bool mayAccess(ThreadContext *C, Address Where, uint64_t Size) {
     return true;
   if (contains(C->Owner ? thread(C).Stack : threadStack(), Where, Size))
     return true;
+  if (contains({reinterpret_cast<Address>(C->Workspace),
+                C->Workspace ? sizeof(Launch::Workspace) : 0},
+               Where, Size))
+    return true;
   const AddressRange *Found = Table ? Table->find(Where, Size) : nullptr;
   if (!Found)
     return false;
   LastTable = Table;
+  LastGrid = Grid;
   Last = *Found;
   return true;
 }
@@ -118,8 +126,7 @@ void __r3_cpu_spin(ThreadContext *C) {
 void __r3_cpu_threadExit(ThreadContext *C) { block(C).exit(thread(C)); }
 
 void __r3_cpu_trap(ThreadContext *C) {
-  launch(C).fail(Outcome::IllegalAccess, placeOf(*C) + ": trap",
-                 /*Ends=*/true);
+  launch(C).fail(Outcome::IllegalAccess, placeOf(*C) + ": trap");
   leave(C);
 }
 
@@ -134,8 +141,7 @@ void __r3_cpu_assertFailed(ThreadContext *C, const char *Message,
           C->Thread[0], C->Thread[1], C->Thread[2], Message);
   launch(C).fail(Outcome::IllegalAccess,
                  format("%s: %s:%u: assertion `%s` failed", placeOf(*C).c_str(),
-                        baseName(File).c_str(), Line, Message),
-                 /*Ends=*/true);
+                        baseName(File).c_str(), Line, Message));
   leave(C);
 }
 
@@ -151,20 +157,19 @@ uint64_t __r3_cpu_globalTimer() {
           .count());
 }
 
-bool __r3_cpu_checkAccess(ThreadContext *C, const void *Where, uint64_t Size,
+void __r3_cpu_checkAccess(ThreadContext *C, const void *Where, uint64_t Size,
                           uint32_t Kind, const char *Source) {
   static constexpr const char *Kinds[] = {"load", "store", "atomic operation"};
   auto At = reinterpret_cast<Address>(Where);
   if (!Size || mayAccess(C, At, Size))
-    return true;
+    return;
   launch(C).fail(Outcome::OutOfBounds,
                  format("%s: %s of %llu bytes at 0x%llx, outside all "
                         "allocations (%s)",
                         placeOf(*C).c_str(), Kinds[Kind],
                         static_cast<unsigned long long>(Size),
-                        static_cast<unsigned long long>(At), Source),
-                 /*Ends=*/false);
-  return false;
+                        static_cast<unsigned long long>(At), Source));
+  leave(C);
 }
 
 } // extern "C"
