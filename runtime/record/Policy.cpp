@@ -6,6 +6,8 @@
 // over a random part is still uniform.
 #include "runtime/record/Policy.h"
 
+#include <algorithm>
+
 namespace r3::record {
 
 static constexpr uint64_t SampledAtFirst = 8;
@@ -13,6 +15,7 @@ static constexpr uint64_t SampleOneIn = 64;
 static constexpr uint64_t ClassifiedAtFirst = 1000;
 static constexpr uint64_t ClassifyOneIn = 16;
 static constexpr unsigned MaxFailures = 3;
+static constexpr uint64_t MaxWait = 64;
 static constexpr size_t MaxKeys = 4096;
 
 Policy::Policy(const PolicyOptions &Options, uint64_t Seed)
@@ -45,7 +48,7 @@ int Policy::classify(uint64_t Key,
   if (New) {
     if (Kept.size() < Options.Classes) {
       It->second = int(Kept.size());
-      Kept.push_back({0, std::vector<bool>(Options.Count)});
+      Kept.push_back({0, std::vector<Place>(Options.Count)});
     } else {
       ByText.erase(It);
       It = ByText.end();
@@ -59,18 +62,16 @@ int Policy::classify(uint64_t Key,
 }
 
 bool Policy::place(Class &C, Choice &Out) {
-  if (!C.Filled[0]) {
-    Out.Slot = 0;
-    return true;
-  }
-  if (Options.Count == 1)
-    return false;
-  ++C.Seen;
-  for (uint64_t Slot = 1; Slot < Options.Count; ++Slot)
-    if (!C.Filled[Slot]) {
+  C.Seen += C.Places[0] != Place::Empty;
+  for (uint64_t Slot = 0; Slot < Options.Count; ++Slot)
+    if (C.Places[Slot] == Place::Empty) {
       Out.Slot = uint32_t(Slot);
       return true;
     }
+  if (isTryDue(C, Out))
+    return true;
+  if (Options.Count == 1)
+    return false;
   uint64_t Draw = Random() % C.Seen;
   if (Draw >= Options.Count - 1)
     return false;
@@ -79,9 +80,27 @@ bool Policy::place(Class &C, Choice &Out) {
   return true;
 }
 
-void Policy::kept(const Choice &C) {
+/// Whether this launch is tried in the place of one that changed nothing.
+bool Policy::isTryDue(Class &C, Choice &Out) {
+  auto It = std::find(C.Places.begin(), C.Places.end(), Place::Unchanged);
+  if (It == C.Places.end() || --C.Left)
+    return false;
+  C.Left = C.Wait = std::min(2 * C.Wait, MaxWait);
+  Out.Slot = uint32_t(It - C.Places.begin());
+  Out.Replaces = true;
+  return true;
+}
+
+bool Policy::keep(const Choice &C, bool Changed) {
   Failures = 0;
-  Kept[C.Class].Filled[C.Slot] = true;
+  Class &Of = Kept[C.Class];
+  Place &Where = Of.Places[C.Slot];
+  if (Where != Place::Empty && !Changed)
+    return false;
+  Where = Changed ? Place::Changed : Place::Unchanged;
+  if (Changed)
+    Of.Left = Of.Wait = 1; // the next one may be another
+  return true;
 }
 
 void Policy::dropped(const Choice &) {

@@ -3,8 +3,10 @@
 // Which launches of a kernel are timed and which are recorded. Of each of the
 // first few argument classes the first launch is kept ("early") and the others
 // by reservoir sampling over the rest of the run ("late"); a recording whose
-// place is taken again is deleted. Pure: no device, no clock; the caller holds
-// the kernel's lock.
+// place is taken again is deleted. A launch that changed no memory is no
+// evidence: it takes an empty place only, and loses it to a later one that did
+// change memory. Such a one is looked for ever more rarely. Pure: no device, no
+// clock; the caller holds the kernel's lock.
 #pragma once
 
 #include <cstdint>
@@ -40,10 +42,11 @@ public:
   /// configuration and arguments); ClassOf gives the class's canonical text
   /// and is asked only for keys that were not seen lately.
   Choice next(uint64_t Key, const std::function<std::string()> &ClassOf);
-  /// The recording that next() asked for is being kept, or was given up:
-  /// then its place is free again; after a few failures in a row the kernel
-  /// is left alone.
-  void kept(const Choice &C);
+  /// The recording that next() asked for is complete. True: it takes the
+  /// place. False: what is there stays. Changed: the launch changed memory.
+  bool keep(const Choice &C, bool Changed);
+  /// It was given up: its place is free again; after a few failures in a row
+  /// the kernel is left alone.
   void dropped(const Choice &C);
   /// No further recording of this kernel.
   void giveUp() { Wanted = false; }
@@ -52,13 +55,17 @@ public:
   uint64_t launches() const { return Launches; }
 
 private:
+  enum class Place : uint8_t { Empty, Unchanged, Changed };
   struct Class {
     uint64_t Seen = 0; // launches since the early one was kept
-    std::vector<bool> Filled;
+    std::vector<Place> Places;
+    // Launches to the next try at a place that holds an unchanged one.
+    uint64_t Left = 1, Wait = 1;
   };
   /// Index of the class, or -1 for one too many.
   int classify(uint64_t Key, const std::function<std::string()> &ClassOf);
   bool place(Class &C, Choice &Out);
+  static bool isTryDue(Class &C, Choice &Out);
 
   const PolicyOptions Options;
   bool Wanted;

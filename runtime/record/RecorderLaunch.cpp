@@ -208,12 +208,13 @@ void Recorder::attempt(const LaunchRequest &Request, Plan &P, DeviceState &S,
       K.Choice->giveUp();
     return;
   }
+  if (T.durationNs())
+    K.addTime(T.durationNs(), P.Ordinal == 0);
+  if (!K.Choice->keep(P.Choice, T.changedMemory()))
+    return;
   auto &Place = K.Kept[uint64_t(P.Choice.Class) << 32 | P.Choice.Slot];
   if (!Place)
     Place = std::make_shared<KeptRecording>();
-  K.Choice->kept(P.Choice);
-  if (T.durationNs())
-    K.addTime(T.durationNs(), P.Ordinal == 0);
   T.publish(P.Class, P.Ordinal, Place);
 }
 

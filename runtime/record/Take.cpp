@@ -336,6 +336,11 @@ Reason Take::after(int LaunchResult) {
   return R.Door.wasDisturbed() ? Reason::MemoryChanged : Reason::None;
 }
 
+bool Take::changedMemory() const {
+  return std::any_of(Changed.begin(), Changed.end(),
+                     [](const auto &Chunks) { return !Chunks.empty(); });
+}
+
 void Take::publish(const std::string &Class, uint64_t Ordinal,
                    std::shared_ptr<KeptRecording> Kept) {
   Recording Out;

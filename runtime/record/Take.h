@@ -26,6 +26,8 @@ public:
   void publish(const std::string &Class, uint64_t Ordinal,
                std::shared_ptr<KeptRecording> Kept);
 
+  /// Whether the launch changed any of the memory that it can reach.
+  bool changedMemory() const;
   /// More about the reason, for people.
   const std::string &detail() const { return Detail; }
   uint64_t durationNs() const { return DurationNs; }

@@ -9,16 +9,22 @@ using namespace r3::record;
 
 namespace {
 
+bool always(uint64_t) { return true; }
+
 /// Runs Launches of one class; the launches that stay at the end.
 std::vector<uint64_t> keptOf(Policy &P, uint64_t Launches,
-                             const std::string &Class = "a") {
+                             const std::string &Class = "a",
+                             bool Changes(uint64_t Launch) = always,
+                             unsigned *Records = nullptr) {
   std::map<uint32_t, uint64_t> Slots;
   for (uint64_t I = 0; I < Launches; ++I) {
     auto C = P.next(std::hash<std::string>()(Class), [&] { return Class; });
     if (!C.Record)
       continue;
-    P.kept(C);
-    Slots[C.Slot] = I;
+    if (Records)
+      ++*Records;
+    if (P.keep(C, Changes(I)))
+      Slots[C.Slot] = I;
   }
   std::vector<uint64_t> Out;
   for (auto [Slot, Launch] : Slots)
@@ -52,6 +58,36 @@ TEST(Policy, OneLaunchOfEachClass) {
   O.Count = 1;
   Policy P(O, 1);
   EXPECT_EQ(keptOf(P, 1000), std::vector<uint64_t>{0});
+}
+
+TEST(Policy, LaunchesThatChangeNothingGiveWay) {
+  for (uint64_t Count : {1, 2, 3}) {
+    PolicyOptions O;
+    O.Count = Count;
+    Policy P(O, 1);
+    auto Kept = keptOf(P, 200, "a", [](uint64_t I) { return I >= 100; });
+    ASSERT_EQ(Kept.size(), Count);
+    for (uint64_t Launch : Kept)
+      EXPECT_GE(Launch, 100u);
+  }
+}
+
+TEST(Policy, LaunchesThatChangeNothingTakeNoOnesPlace) {
+  unsigned Records = 0;
+  Policy Never({}, 1);
+  EXPECT_EQ(keptOf(
+                Never, 1000, "a", [](uint64_t) { return false; }, &Records),
+            (std::vector<uint64_t>{0, 1}));
+  // Two, one in 64, and the reservoir's.
+  EXPECT_GT(Records, 15u);
+  EXPECT_LT(Records, 50u);
+  for (unsigned Seed = 0; Seed < 20; ++Seed) {
+    Policy Early({}, Seed);
+    auto Kept = keptOf(Early, 1000, "a", [](uint64_t I) { return I < 5; });
+    ASSERT_EQ(Kept.size(), 2u);
+    EXPECT_EQ(Kept[0], 0u);
+    EXPECT_LT(Kept[1], 5u);
+  }
 }
 
 TEST(Policy, FirstClassesOnly) {
