@@ -1,9 +1,12 @@
-// A program that faults on the GPU while a launch is recorded: it gets the
-// errors that it gets without R3, and the launch is not recorded, with a reason.
+// A program that faults on the GPU, or launches what cannot run, gets the errors
+// that it gets without R3, also while a launch is recorded; the launch is then
+// not recorded, with a reason.
 // REQUIRES: gpu, plugin
 // RUN: clang-r3 %cuda -O2 %s -o %t.exe %cudart
-// RUN: for Kind in illegal misaligned trap assert; do \
-// RUN:   R3_DEVICE=%device %t.exe $Kind > %t.plain 2> /dev/null; \
+// RUN: %clang %cuda -O2 %s -o %t.without %cudart
+// RUN: for Kind in config illegal misaligned trap assert; do \
+// RUN:   %t.without $Kind > %t.plain 2> /dev/null; \
+// RUN:   R3_DEVICE=%device %t.exe $Kind 2> /dev/null | diff %t.plain - >&2 || exit 1; \
 // RUN:   R3_DEVICE=%device R3_RECORD=1 %t.exe $Kind 2> %t.err | diff %t.plain - >&2 || exit 1; \
 // RUN:   cat %t.plain %t.err; done > %t.all
 // RUN: FileCheck %s --input-file=%t.all
@@ -23,7 +26,10 @@ int main(int, char **Arguments) {
   cudaMalloc(&P, 128);
   cudaMemset(P, 0, 128);
   fine<<<1, 32>>>(P);
-  if (!strcmp(Kind, "illegal"))
+  if (!strcmp(Kind, "config")) {
+    fine<<<1, 4096>>>(P);
+    printf("%s, ", cudaGetErrorName(cudaGetLastError()));
+  } else if (!strcmp(Kind, "illegal"))
     illegal<<<1, 1>>>(P);
   else if (!strcmp(Kind, "misaligned"))
     misaligned<<<1, 1>>>((char *)P);
@@ -36,6 +42,8 @@ int main(int, char **Arguments) {
   printf("%s, ", cudaGetErrorName(cudaGetLastError()));
   printf("%s\n", cudaGetErrorName(cudaFree(P)));
 }
+// CHECK: cudaErrorInvalid{{[A-Za-z]+}}, cudaSuccess
+// CHECK: r3: fine: not recorded: the launch itself failed
 // CHECK: cudaErrorIllegalAddress, cudaErrorIllegalAddress, cudaErrorIllegalAddress
 // CHECK: r3: illegal: not recorded: the device reported an error
 // CHECK: cudaErrorMisalignedAddress

@@ -8,7 +8,7 @@
 // A launch with a bad configuration: the program gets its error.
 // RUN: env R3_DEVICE=%device R3_RECORD=1 R3_STORE=%t.a %t config 2>&1 | FileCheck %s --check-prefix=CONFIG
 // CONFIG: step: not recorded: the launch itself failed
-// CONFIG: invalid configuration argument
+// CONFIG: invalid {{(configuration )?}}argument
 // CONFIG: sum 64
 //
 // A kernel that waits for the host: launched, held for the limit, dropped.
