@@ -1,27 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Inline PTX: which function of the device code library does what a piece of
-// it says. Single instructions are found by their name, some pieces of CUDA's
-// own headers by their text.
+// Inline PTX, read: registers and instructions of straight-line text.
+//
+//   text        = { "{" | "}" | registers | instruction }
+//   registers   = ".reg" "." type name { "," name } ";"
+//   instruction = [ "@" ["!"] name ] word { "." word } [ operand { "," operand
+//   } ] ";" operand     = name [ "|" name ] | "%" special | number
+//               | "{" operand { "," operand } "}" | "[" operand [ "+" number ]
+//               "]"
+//
+// The last semicolon may be missing. Names that a brace ends are made unique.
+// "$0" and so on are the operands of the inline assembly.
 #pragma once
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace r3::cpu {
 
-struct AssemblyMatch {
-  std::string Function; // to look for in the library
-  /// Numbers that are spelled in the text come behind the operands.
-  llvm::SmallVector<uint32_t, 2> Immediates;
-  bool IsEmpty = false; // nothing but a barrier for the compiler
+struct AssemblyOperand {
+  enum class Kind {
+    Register, // Name; Also: the second destination behind a bar
+    Special,  // Name, without its percent sign, dots as underscores
+    Number,   // Bits
+    Float,    // Bits of a float (0f...)
+    Double,   // Bits of a double (0d...)
+    Group,    // Parts
+    Address,  // Parts[0], and Bits bytes behind it
+  };
+  Kind Is = Kind::Register;
+  std::string Name, Also;
+  uint64_t Bits = 0;
+  std::vector<AssemblyOperand> Parts;
 };
 
-/// Nothing where the text is more than one instruction, or has operands that
-/// are not $0, $1, ... in order.
-std::optional<AssemblyMatch> matchAssembly(llvm::StringRef Text);
+struct AssemblyInstruction {
+  std::string Guard; // a predicate, or empty
+  bool GuardIsNegated = false;
+  std::vector<std::string> Words; // "add.u32": add, u32
+  std::vector<AssemblyOperand> Operands;
+};
+
+struct AssemblyRegister {
+  std::string Name, Type;
+};
+
+struct AssemblyText {
+  std::vector<AssemblyRegister> Registers;
+  std::vector<AssemblyInstruction> Instructions;
+};
+
+/// Nothing where the text is not of the grammar above (labels, for example).
+std::optional<AssemblyText> readAssembly(llvm::StringRef Text);
+
+/// How many bits a register or memory type has ("u32", "f16x2"); 1: pred;
+/// 0: not a type.
+unsigned assemblyBits(llvm::StringRef Type);
 
 } // namespace r3::cpu

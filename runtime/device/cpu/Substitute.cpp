@@ -5,7 +5,7 @@
 // that the table of what the CPU device can do is the library itself.
 #include "runtime/device/cpu/Substitute.h"
 
-#include "runtime/device/cpu/Assembly.h"
+#include "runtime/device/cpu/AssemblyCode.h"
 #include "runtime/device/cpu/LibraryBitcode.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -163,8 +163,11 @@ private:
   }
 
   Error refuse(CallBase &Call, const std::string &What) {
+    return refuse(What, sourceOf(Call));
+  }
+  Error refuse(const std::string &What, const std::string &Source) {
     return fail(ErrorCode::CannotRunHere, "the CPU device cannot run %s (%s)",
-                What.c_str(), sourceOf(Call).c_str());
+                What.c_str(), Source.c_str());
   }
 
   /// Calls the library's function instead; a pair {T, i1} comes as T with the
@@ -260,30 +263,13 @@ private:
     return Number;
   }
 
-  /// What the library has a function for; anything else is refused.
   Error visitAssembly(CallBase &Call) {
     std::string Text =
         cast<InlineAsm>(Call.getCalledOperand())->getAsmString().str();
-    std::optional<AssemblyMatch> Match = matchAssembly(Text);
-    if (Match && Match->IsEmpty && Call.arg_empty() &&
-        Call.getType()->isVoidTy())
-      return Error::success(); // a barrier for the compiler only
-    Function *Definition = Match ? inLibrary(Match->Function) : nullptr;
-    SmallVector<Value *, 6> Arguments(Call.args());
-    if (Match)
-      for (uint32_t Number : Match->Immediates)
-        Arguments.push_back(
-            ConstantInt::get(Type::getInt32Ty(M.getContext()), Number));
-    if (!Definition || !accepts(*Definition, Arguments) ||
-        Definition->getReturnType() != Call.getType())
-      return refuse(Call, "inline assembly \"" + Text + "\"");
-    IRBuilder<> Builder(&Call);
-    Value *Result = Builder.CreateCall(
-        M.getOrInsertFunction(Match->Function, Definition->getFunctionType()),
-        Arguments);
-    Call.replaceAllUsesWith(Result);
-    Call.eraseFromParent();
-    return Error::success();
+    std::string Source = sourceOf(Call);
+    if (writeAssembly(Call, [&](StringRef Name) { return inLibrary(Name); }))
+      return Error::success();
+    return refuse("inline assembly \"" + Text + "\"", Source);
   }
 
   void eraseDead() {

@@ -1,49 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Inline PTX: which texts are understood, and kernels that use CUDA's headers
-// (Headers.cu).
+// Kernels that use CUDA's headers (Headers.cu).
 #include "unittests/device/cpu/Harness.h"
-
-#include "runtime/device/cpu/Assembly.h"
 
 #include <bit>
 
 namespace r3::cpu {
-
-static std::string functionOf(const char *Text) {
-  auto Match = matchAssembly(Text);
-  if (!Match)
-    return "refused";
-  if (Match->IsEmpty)
-    return "empty";
-  std::string Result = Match->Function;
-  for (uint32_t Number : Match->Immediates)
-    Result += " " + std::to_string(Number);
-  return Result;
-}
-
-TEST(AssemblyMatch, NamesSingleInstructions) {
-  EXPECT_EQ(functionOf("dp4a.s32.s32 $0, $1, $2, $3;"),
-            "__r3_asm_dp4a_s32_s32");
-  EXPECT_EQ(functionOf("{add.f16 $0,$1,$2;\n}"), "__r3_asm_add_f16");
-  EXPECT_EQ(functionOf("\tld.acquire.gpu.u32 $0,[$1];"),
-            "__r3_asm_ld_acquire_gpu_u32");
-  EXPECT_EQ(functionOf("mov.u32 $0, %lanemask_lt;"),
-            "__r3_nvvm_read_ptx_sreg_lanemask_lt");
-  EXPECT_EQ(functionOf("mov.u32 $0, %tid.x;"), "__r3_nvvm_read_ptx_sreg_tid_x");
-  EXPECT_EQ(functionOf("bar.sync 0x2;"), "__r3_asm_bar_sync 2");
-  EXPECT_EQ(functionOf("membar.gl;"), "__r3_asm_membar_gl");
-  EXPECT_EQ(functionOf(" \n"), "empty");
-}
-
-TEST(AssemblyMatch, LeavesWhatItDoesNotUnderstand) {
-  for (const char *Text :
-       {"add.u32 $0, $2, $1;", "add.u32 $0, $1, x;", "add.u32 $0, 1, $1;",
-        "mov.u32 $0, $1; mov.u32 $0, $2;", "@p add.u32 $0, $1, $2;",
-        "ld.global.v2.f32 {$0,$1}, [$2];", "ld.global.cg.f32 $0, [$1;",
-        "{.reg .pred p; setp.ne.u32 p, $0, 0;}"})
-    EXPECT_EQ(functionOf(Text), "refused") << Text;
-}
 
 class HeadersTest : public CpuTest {
 protected:

@@ -312,7 +312,7 @@ KERNEL withinBounds(int *Out, const Mixed M, int N) {
 
 KERNEL assembly(unsigned *Out) {
   unsigned V;
-  asm volatile("mov.u32 %0, %%smid;\n\tadd.u32 %0, %0, 1;" : "=r"(V));
+  asm volatile("mov.u32 %0, %%smid;\n\taddc.u32 %0, %0, 1;" : "=r"(V));
   Out[0] = V;
 }
 KERNEL smallAssembly(unsigned *Out) {

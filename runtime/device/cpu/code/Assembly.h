@@ -1,16 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// PTX instructions that CUDA's and clang's headers spell as inline assembly,
-// and that stand alone: __r3_asm_<instruction>, its inputs in order. (Those of
-// integers and of libdevice are with their families.)
+// PTX instructions as programs and CUDA's headers spell them in inline
+// assembly: __r3_asm_<instruction>, its inputs in order. Loads, stores and
+// moves are written by AssemblyCode.cpp; arithmetic is in AssemblyNumbers.h and
+// AssemblyHalves.h.
 #pragma once
 
 #include "Floats.h"
 #include "Synchronisation.h"
 
+/// Addresses of 32 bits are those in shared memory: the lower half of the
+/// generic ones.
+LIBRARY char *__r3_shared_address(uint32_t Low) {
+  char *First = reinterpret_cast<char *>(__r3_context()->Shared);
+  return First +
+         static_cast<int32_t>(
+             Low - static_cast<uint32_t>(reinterpret_cast<uint64_t>(First)));
+}
 /// cooperative_groups' scratch memory lies in front of shared memory.
-LIBRARY uint64_t __r3_asm_reserved_shared() {
-  return reinterpret_cast<uint64_t>(__r3_context()->Shared) - ReservedShared;
+LIBRARY uint32_t __r3_nvvm_read_ptx_sreg_reserved_smem_offset_1() {
+  return static_cast<uint32_t>(
+             reinterpret_cast<uint64_t>(__r3_context()->Shared)) -
+         ReservedShared;
 }
 
 // --- Fences, ends, waits.
@@ -33,6 +44,15 @@ CONVERGENT void __r3_asm_nanosleep_u32(uint32_t) { __r3_nvvm_nanosleep(0); }
 CONVERGENT void __r3_asm_bar_sync(uint32_t Id) {
   __r3_nvvm_barrier_cta_sync_aligned_all(Id);
 }
+CONVERGENT void __r3_asm_bar_sync_2(uint32_t Id, uint32_t Count) {
+  __r3_nvvm_barrier_cta_sync_aligned_count(Id, Count);
+}
+CONVERGENT void __r3_asm_bar_arrive(uint32_t Id, uint32_t Count) {
+  __r3_nvvm_barrier_cta_arrive_aligned_count(Id, Count);
+}
+CONVERGENT void __r3_asm_barrier_sync_2(uint32_t Id, uint32_t Count) {
+  __r3_nvvm_barrier_cta_sync_count(Id, Count);
+}
 CONVERGENT void __r3_asm_barrier_sync(uint32_t Id) {
   __r3_nvvm_barrier_cta_sync_all(Id);
 }
@@ -46,88 +66,98 @@ CONVERGENT void __r3_asm_bar_warp_sync(uint32_t Mask) {
   CONVERGENT uint32_t __r3_asm_shfl_sync_##Name##_b32(                         \
       uint32_t Value, uint32_t Lane, uint32_t Clamp, uint32_t Mask) {          \
     return warp(Operation, Mask, Value, Lane, Clamp);                          \
+  }                                                                            \
+  CONVERGENT uint32_t __r3_asm_shfl_sync_##Name##_b32_p(                       \
+      uint32_t Value, uint32_t Lane, uint32_t Clamp, uint32_t Mask,            \
+      bool *Predicate) {                                                       \
+    return warp(Operation, Mask, Value, Lane, Clamp, Predicate);               \
   }
 ASM_SHUFFLE(up, ShuffleUp)
 ASM_SHUFFLE(down, ShuffleDown)
 ASM_SHUFFLE(bfly, ShuffleXor)
 ASM_SHUFFLE(idx, ShuffleIndex)
 
-// --- Ordered and cached accesses.
+// --- Votes, matches: the mask comes last.
 
-#define ASM_ORDERED(Scope, Type, Ptx)                                          \
-  LIBRARY Type __r3_asm_ld_acquire_##Scope##_##Ptx(const Type *From) {         \
-    return __atomic_load_n(From, __ATOMIC_ACQUIRE);                            \
-  }                                                                            \
-  LIBRARY Type __r3_asm_ld_relaxed_##Scope##_##Ptx(const Type *From) {         \
-    return __atomic_load_n(From, __ATOMIC_RELAXED);                            \
-  }                                                                            \
-  LIBRARY void __r3_asm_st_release_##Scope##_##Ptx(Type *To, Type Value) {     \
-    __atomic_store_n(To, Value, __ATOMIC_RELEASE);                             \
-  }                                                                            \
-  LIBRARY void __r3_asm_st_relaxed_##Scope##_##Ptx(Type *To, Type Value) {     \
-    __atomic_store_n(To, Value, __ATOMIC_RELAXED);                             \
-  }                                                                            \
-  LIBRARY Type __r3_asm_atom_add_release_##Scope##_##Ptx(Type *Where,          \
-                                                         Type Value) {         \
-    return __atomic_fetch_add(Where, Value, __ATOMIC_RELEASE);                 \
-  }                                                                            \
-  LIBRARY Type __r3_asm_atom_add_acquire_##Scope##_##Ptx(Type *Where,          \
-                                                         Type Value) {         \
-    return __atomic_fetch_add(Where, Value, __ATOMIC_ACQUIRE);                 \
-  }                                                                            \
-  LIBRARY Type __r3_asm_atom_add_acq_rel_##Scope##_##Ptx(Type *Where,          \
-                                                         Type Value) {         \
-    return __atomic_fetch_add(Where, Value, __ATOMIC_ACQ_REL);                 \
+CONVERGENT uint32_t __r3_asm_vote_sync_ballot_b32(bool Value, uint32_t Mask) {
+  return warp(VoteBallot, Mask, Value);
+}
+CONVERGENT uint32_t __r3_asm_vote_ballot_sync_b32(bool Value, uint32_t Mask) {
+  return warp(VoteBallot, Mask, Value);
+}
+#define ASM_VOTE(Name, Operation)                                              \
+  CONVERGENT bool __r3_asm_vote_sync_##Name##_pred(bool Value,                 \
+                                                   uint32_t Mask) {            \
+    return warp(Operation, Mask, Value);                                       \
   }
-#define ASM_SCOPES(Type, Ptx)                                                  \
-  ASM_ORDERED(cta, Type, Ptx)                                                  \
-  ASM_ORDERED(gpu, Type, Ptx)                                                  \
-  ASM_ORDERED(sys, Type, Ptx)
-ASM_SCOPES(uint32_t, u32)
-ASM_SCOPES(uint64_t, u64)
+ASM_VOTE(all, VoteAll)
+ASM_VOTE(any, VoteAny)
+ASM_VOTE(uni, VoteUniform)
+CONVERGENT uint32_t __r3_asm_match_any_sync_b32(uint32_t Value, uint32_t Mask) {
+  return warp(MatchAny, Mask, Value);
+}
+CONVERGENT uint32_t __r3_asm_match_any_sync_b64(uint64_t Value, uint32_t Mask) {
+  return warp(MatchAny, Mask, Value);
+}
 
-#define ASM_LOAD(Cache, Type, Ptx)                                             \
-  LIBRARY Type __r3_asm_ld_global_##Cache##_##Ptx(const Type *From) {          \
-    return *From;                                                              \
+// --- Atomic operations: all are ordered, and for the whole system.
+
+#define ASM_ATOMIC(Name, Ptx, Type, Body)                                      \
+  LIBRARY Type __r3_asm_atom_##Name##_##Ptx(Type *Where, Type Value) {         \
+    return Body;                                                               \
+  }                                                                            \
+  LIBRARY void __r3_asm_red_##Name##_##Ptx(Type *Where, Type Value) {          \
+    (void)__r3_asm_atom_##Name##_##Ptx(Where, Value);                          \
   }
-#define ASM_STORE(Cache, Type, Ptx)                                            \
-  LIBRARY void __r3_asm_st_global_##Cache##_##Ptx(Type *To, Type Value) {      \
-    *To = Value;                                                               \
+#define ASM_ATOMIC_INTEGERS(Name, Builtin)                                     \
+  ASM_ATOMIC(Name, u32, uint32_t, Builtin(Where, Value, __ATOMIC_SEQ_CST))     \
+  ASM_ATOMIC(Name, s32, int32_t, Builtin(Where, Value, __ATOMIC_SEQ_CST))      \
+  ASM_ATOMIC(Name, b32, uint32_t, Builtin(Where, Value, __ATOMIC_SEQ_CST))     \
+  ASM_ATOMIC(Name, u64, uint64_t, Builtin(Where, Value, __ATOMIC_SEQ_CST))     \
+  ASM_ATOMIC(Name, s64, int64_t, Builtin(Where, Value, __ATOMIC_SEQ_CST))      \
+  ASM_ATOMIC(Name, b64, uint64_t, Builtin(Where, Value, __ATOMIC_SEQ_CST))
+ASM_ATOMIC_INTEGERS(add, __atomic_fetch_add)
+ASM_ATOMIC_INTEGERS(and, __atomic_fetch_and)
+ASM_ATOMIC_INTEGERS(or, __atomic_fetch_or)
+ASM_ATOMIC_INTEGERS(xor, __atomic_fetch_xor)
+ASM_ATOMIC_INTEGERS(min, __atomic_fetch_min)
+ASM_ATOMIC_INTEGERS(max, __atomic_fetch_max)
+ASM_ATOMIC_INTEGERS(exch, __atomic_exchange_n)
+ASM_ATOMIC(add, f32, float, __atomic_fetch_add(Where, Value, __ATOMIC_SEQ_CST))
+ASM_ATOMIC(add, f64, double, __atomic_fetch_add(Where, Value, __ATOMIC_SEQ_CST))
+#define ASM_SWAP(Ptx, Type)                                                    \
+  LIBRARY Type __r3_asm_atom_cas_##Ptx(Type *Where, Type Expected,             \
+                                       Type Desired) {                         \
+    __atomic_compare_exchange_n(Where, &Expected, Desired, /*weak=*/false,     \
+                                __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);           \
+    return Expected;                                                           \
   }
-#define ASM_CACHED(Type, Ptx)                                                  \
-  ASM_LOAD(ca, Type, Ptx)                                                      \
-  ASM_LOAD(cg, Type, Ptx)                                                      \
-  ASM_LOAD(cs, Type, Ptx)                                                      \
-  ASM_LOAD(lu, Type, Ptx)                                                      \
-  ASM_LOAD(nc, Type, Ptx)                                                      \
-  ASM_STORE(cg, Type, Ptx)                                                     \
-  ASM_STORE(cs, Type, Ptx)                                                     \
-  ASM_STORE(wb, Type, Ptx)                                                     \
-  ASM_STORE(wt, Type, Ptx)                                                     \
-  LIBRARY Type __r3_asm_ld_global_cv_##Ptx(const Type *From) {                 \
-    return *const_cast<const volatile Type *>(From);                           \
-  }
-ASM_CACHED(uint32_t, u32)
-ASM_CACHED(int32_t, s32)
-ASM_CACHED(uint32_t, b32)
-ASM_CACHED(uint64_t, u64)
-ASM_CACHED(int64_t, s64)
-ASM_CACHED(float, f32)
-ASM_CACHED(double, f64)
-ASM_CACHED(uint16_t, b16)
-ASM_CACHED(uint16_t, u16)
-ASM_CACHED(int16_t, s16)
+ASM_SWAP(b16, uint16_t)
+ASM_SWAP(b32, uint32_t)
+ASM_SWAP(b64, uint64_t)
+
+// --- Copies to shared memory, which are done at once, and prefetches.
+
+LIBRARY void __r3_asm_cp_async_3(void *To, const void *From, uint32_t Size) {
+  __builtin_memcpy(To, From, Size);
+}
+/// Read bytes are copied, the others are zero.
+LIBRARY void __r3_asm_cp_async_4(void *To, const void *From, uint32_t Size,
+                                 uint32_t Read) {
+  for (uint32_t I = 0; I < Size; ++I)
+    static_cast<char *>(To)[I] =
+        I < Read ? static_cast<const char *>(From)[I] : 0;
+}
+LIBRARY void __r3_asm_cp_async_commit_group() {}
+LIBRARY void __r3_asm_cp_async_wait_group(uint32_t) {}
+LIBRARY void __r3_asm_cp_async_wait_all() {}
+LIBRARY void __r3_asm_prefetch_L1(const void *) {}
+LIBRARY void __r3_asm_prefetch_L2(const void *) {}
 
 // --- Small integer operations.
 
 LIBRARY uint32_t __r3_asm_bfind_shiftamt_u32(uint32_t Value) {
   return Value ? static_cast<uint32_t>(__builtin_clz(Value)) : ~0u;
-}
-LIBRARY uint32_t __r3_asm_shr_b32(uint32_t Value, uint32_t Amount) {
-  return Amount > 31 ? 0 : Value >> Amount;
-}
-LIBRARY uint32_t __r3_asm_shl_b32(uint32_t Value, uint32_t Amount) {
-  return Amount > 31 ? 0 : Value << Amount;
 }
 LIBRARY uint32_t __r3_asm_bfe_u32(uint32_t Value, uint32_t First,
                                   uint32_t Width) {
@@ -146,79 +176,4 @@ LIBRARY uint32_t __r3_asm_bfi_b32(uint32_t Inserted, uint32_t Into,
     return Into;
   uint32_t Ones = Width > 31 ? ~0u : (1u << Width) - 1;
   return (Into & ~(Ones << First)) | (Inserted & Ones) << First;
-}
-
-// --- Half precision: values as their bits.
-
-using Half = _Float16;
-static inline __attribute__((always_inline)) Half half(uint16_t Bits) {
-  return __builtin_bit_cast(Half, Bits);
-}
-static inline __attribute__((always_inline)) uint16_t bits(Half Value) {
-  return __builtin_bit_cast(uint16_t, Value);
-}
-static inline __attribute__((always_inline)) uint32_t pack(Half Low,
-                                                           Half High) {
-  return bits(Low) | static_cast<uint32_t>(bits(High)) << 16;
-}
-static inline __attribute__((always_inline)) Half low(uint32_t Pair) {
-  return half(static_cast<uint16_t>(Pair));
-}
-static inline __attribute__((always_inline)) Half high(uint32_t Pair) {
-  return half(static_cast<uint16_t>(Pair >> 16));
-}
-
-#define ASM_HALF2(Name, Expression)                                            \
-  static inline __attribute__((always_inline)) Half half_##Name(Half A,        \
-                                                                Half B) {      \
-    return static_cast<Half>(Expression);                                      \
-  }                                                                            \
-  LIBRARY uint16_t __r3_asm_##Name##_f16(uint16_t A, uint16_t B) {             \
-    return bits(half_##Name(half(A), half(B)));                                \
-  }                                                                            \
-  LIBRARY uint32_t __r3_asm_##Name##_f16x2(uint32_t A, uint32_t B) {           \
-    return pack(half_##Name(low(A), low(B)), half_##Name(high(A), high(B)));   \
-  }
-ASM_HALF2(add, A + B)
-ASM_HALF2(sub, A - B)
-ASM_HALF2(mul, A *B)
-ASM_HALF2(add_rn, A + B)
-ASM_HALF2(sub_rn, A - B)
-ASM_HALF2(mul_rn, A *B)
-ASM_HALF2(min, __builtin_fminf(A, B))
-ASM_HALF2(max, __builtin_fmaxf(A, B))
-
-LIBRARY uint16_t __r3_asm_fma_rn_f16(uint16_t A, uint16_t B, uint16_t C) {
-  return bits(__r3_nvvm_fma_rn_f16(half(A), half(B), half(C)));
-}
-LIBRARY uint32_t __r3_asm_fma_rn_f16x2(uint32_t A, uint32_t B, uint32_t C) {
-  return pack(__r3_nvvm_fma_rn_f16(low(A), low(B), low(C)),
-              __r3_nvvm_fma_rn_f16(high(A), high(B), high(C)));
-}
-LIBRARY uint16_t __r3_asm_neg_f16(uint16_t A) { return A ^ 0x8000; }
-LIBRARY uint32_t __r3_asm_neg_f16x2(uint32_t A) { return A ^ 0x80008000; }
-LIBRARY uint16_t __r3_asm_abs_f16(uint16_t A) { return A & 0x7fff; }
-LIBRARY uint32_t __r3_asm_abs_f16x2(uint32_t A) { return A & 0x7fff7fff; }
-LIBRARY float __r3_asm_cvt_f32_f16(uint16_t A) { return half(A); }
-LIBRARY uint16_t __r3_asm_cvt_rn_f16_f32(float A) {
-  return bits(static_cast<Half>(A));
-}
-LIBRARY uint16_t __r3_asm_cvt_rn_f16_f64(double A) {
-  return bits(static_cast<Half>(A));
-}
-LIBRARY uint32_t __r3_asm_cvt_rn_f16x2_f32(float High, float Low) {
-  return pack(static_cast<Half>(Low), static_cast<Half>(High));
-}
-LIBRARY uint32_t __r3_asm_pack_halves(uint16_t Low, uint16_t High) {
-  return Low | static_cast<uint32_t>(High) << 16;
-}
-LIBRARY uint32_t __r3_asm_pack_same_half(uint16_t Both) {
-  return Both * 0x10001u;
-}
-LIBRARY uint16_t __r3_asm_low_half(uint32_t Pair) { return bits(low(Pair)); }
-LIBRARY uint16_t __r3_asm_high_half(uint32_t Pair) { return bits(high(Pair)); }
-LIBRARY float __r3_asm_low_float(uint32_t Pair) { return low(Pair); }
-LIBRARY float __r3_asm_high_float(uint32_t Pair) { return high(Pair); }
-LIBRARY uint32_t __r3_asm_float_to_pair(float Both) {
-  return pack(static_cast<Half>(Both), static_cast<Half>(Both));
 }

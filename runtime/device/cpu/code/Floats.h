@@ -128,11 +128,6 @@ LIBRARY double __r3_nvvm_lg2_approx_d(double A) { return __builtin_log2(A); }
 LIBRARY float __r3_nvvm_sin_approx_f(float A) { return __builtin_sinf(A); }
 LIBRARY float __r3_nvvm_cos_approx_f(float A) { return __builtin_cosf(A); }
 LIBRARY float __r3_nvvm_tanh_approx_f32(float A) { return __builtin_tanhf(A); }
-LIBRARY float __r3_asm_tanh_approx_f32(float A) { return __builtin_tanhf(A); }
-LIBRARY float __r3_asm_rcp_approx_ftz_f32(float A) { return 1 / A; }
-LIBRARY float __r3_asm_ex2_approx_ftz_f32(float A) {
-  return __builtin_exp2f(A);
-}
 
 // --- Signs, integers as floats, minimum and maximum.
 

@@ -2,6 +2,8 @@
 //
 // The device code library as one translation unit.
 #include "Assembly.h"
+#include "AssemblyHalves.h"
+#include "AssemblyNumbers.h"
 #include "Atomics.h"
 #include "Floats.h"
 #include "Integers.h"

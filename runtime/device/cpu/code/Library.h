@@ -5,7 +5,8 @@
 // what a kernel uses. Three kinds of names are found by it:
 //   __r3_nvvm_<name>  the intrinsic llvm.nvvm.<name>, dots as underscores,
 //                     without ".ftz" and with pointers as p0
-//   __r3_asm_<name>   the PTX instruction <name> as single inline assembly
+//   __r3_asm_<name>   the PTX instruction <name> in inline assembly, without
+//                     memory spaces and cache hints (AssemblyCode.cpp)
 //   any other         the device function of that name, instead of its body
 // Pairs that an intrinsic returns come as a result and a bool * at the end.
 #pragma once

@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Registers are places on the stack, of integers, that the optimiser removes.
+// A guarded instruction becomes a branch around it.
+#include "runtime/device/cpu/AssemblyCode.h"
+
+#include "runtime/device/cpu/Assembly.h"
+
+#include "llvm/ADT/StringMap.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+
+using namespace llvm;
+
+namespace r3::cpu {
+
+namespace {
+
+using Kind = AssemblyOperand::Kind;
+
+/// Words that change nothing here: memory spaces (addresses are generic),
+/// cache hints, subnormal numbers.
+bool isIgnored(StringRef Word) {
+  static constexpr StringRef Ignored[] = {
+      "ftz",   "noftz", "global", "shared", "shared::cta",
+      "const", "local", "weak",   "nc",     "ca",
+      "cg",    "cs",    "lu",     "wb",     "wt"};
+  return is_contained(Ignored, Word) || Word.starts_with("L1::") ||
+         Word.starts_with("L2::");
+}
+
+/// Words of an atomic operation: all are ordered, and for the whole system.
+bool isOfAtomics(StringRef Word) {
+  static constexpr StringRef Ordered[] = {"relaxed", "acquire", "release",
+                                          "acq_rel", "cta",     "cluster",
+                                          "gpu",     "sys"};
+  return is_contained(Ordered, Word);
+}
+
+class Writer {
+public:
+  Writer(CallBase &Call, const AssemblyText &Text,
+         function_ref<Function *(StringRef)> Definition)
+      : Call(Call), Text(Text), Definition(Definition), Builder(&Call) {}
+
+  bool run() {
+    if (!bindOperands())
+      return false;
+    for (const AssemblyRegister &R : Text.Registers)
+      Places[R.Name] = place(assemblyBits(R.Type));
+    for (const AssemblyInstruction &I : Text.Instructions)
+      if (!writeGuarded(I))
+        return false;
+    Call.replaceAllUsesWith(result());
+    Call.eraseFromParent();
+    return true;
+  }
+
+private:
+  CallBase &Call;
+  const AssemblyText &Text;
+  function_ref<Function *(StringRef)> Definition;
+  IRBuilder<> Builder;
+  StringMap<AllocaInst *> Places;
+  StringMap<Value *> Inputs;
+  SmallVector<std::pair<AllocaInst *, Type *>, 4> Outputs;
+
+  // --- The assembly's operands.
+
+  AllocaInst *place(unsigned Bits) {
+    BasicBlock &Entry = Call.getFunction()->getEntryBlock();
+    IRBuilder<> AtEntry(&Entry, Entry.begin());
+    return AtEntry.CreateAlloca(AtEntry.getIntNTy(Bits));
+  }
+
+  unsigned bitsOf(Type *T) const {
+    return Call.getModule()->getDataLayout().getTypeSizeInBits(T);
+  }
+
+  Type *outputType(unsigned Number) const {
+    auto *Struct = dyn_cast<StructType>(Call.getType());
+    return Struct ? Struct->getElementType(Number) : Call.getType();
+  }
+
+  bool bindOperands() {
+    unsigned Argument = 0, Number = 0;
+    auto *Assembly = cast<InlineAsm>(Call.getCalledOperand());
+    for (const InlineAsm::ConstraintInfo &C : Assembly->ParseConstraints()) {
+      if (C.Type == InlineAsm::isClobber)
+        continue;
+      if (C.isIndirect || C.Type == InlineAsm::isLabel)
+        return false;
+      std::string Name = "$" + std::to_string(Number++);
+      if (C.Type == InlineAsm::isOutput) {
+        Type *Held = outputType(Outputs.size());
+        Places[Name] = place(bitsOf(Held));
+        Outputs.push_back({Places[Name], Held});
+        continue;
+      }
+      Value *Input = Call.getArgOperand(Argument++);
+      unsigned Tied = 0;
+      if (!StringRef(C.Codes.front()).getAsInteger(10, Tied)) {
+        Places[Name] = Outputs[Tied].first;
+        write(Name, Input, /*IsSigned=*/false);
+      } else
+        Inputs[Name] = Input;
+    }
+    return true;
+  }
+
+  Value *result() {
+    if (Outputs.empty())
+      return PoisonValue::get(Call.getType());
+    if (!Call.getType()->isStructTy())
+      return read(Outputs[0]);
+    Value *All = PoisonValue::get(Call.getType());
+    for (auto [Number, Output] : enumerate(Outputs))
+      All = Builder.CreateInsertValue(All, read(Output), Number);
+    return All;
+  }
+
+  Value *read(std::pair<AllocaInst *, Type *> Output) {
+    return as(
+        Builder.CreateLoad(Output.first->getAllocatedType(), Output.first),
+        Output.second, /*IsSigned=*/false);
+  }
+
+  // --- Values.
+
+  /// V's bits as a value of type To; null where that has no meaning.
+  Value *as(Value *V, Type *To, bool IsSigned) {
+    if (!V || V->getType() == To)
+      return V;
+    if (V->getType()->isPointerTy()) {
+      if (V->getType()->getPointerAddressSpace())
+        V = Builder.CreateAddrSpaceCast(V, Builder.getPtrTy());
+      if (To->isPointerTy())
+        return V;
+      V = Builder.CreatePtrToInt(V, Builder.getInt64Ty());
+    }
+    if (To->isPointerTy())
+      return asPointer(V);
+    Type *Integer = Builder.getIntNTy(bitsOf(V->getType()));
+    Type *Wanted = Builder.getIntNTy(bitsOf(To));
+    V = Builder.CreateBitCast(V, Integer);
+    V = IsSigned ? Builder.CreateSExtOrTrunc(V, Wanted)
+                 : Builder.CreateZExtOrTrunc(V, Wanted);
+    return Builder.CreateBitCast(V, To);
+  }
+
+  /// 32 bits are an address in shared memory.
+  Value *asPointer(Value *V) {
+    unsigned Bits = bitsOf(V->getType());
+    if (Bits == 64)
+      return Builder.CreateIntToPtr(as(V, Builder.getInt64Ty(), false),
+                                    Builder.getPtrTy());
+    Function *Shared = Definition("__r3_shared_address");
+    return Bits == 32 && Shared
+               ? call(*Shared, {as(V, Builder.getInt32Ty(), false)})
+               : nullptr;
+  }
+
+  Value *call(Function &Callee, ArrayRef<Value *> Arguments) {
+    return Builder.CreateCall(Call.getModule()->getOrInsertFunction(
+                                  Callee.getName(), Callee.getFunctionType()),
+                              Arguments);
+  }
+
+  /// The operand as a value of type To, or null.
+  Value *operand(const AssemblyOperand &O, Type *To) {
+    switch (O.Is) {
+    case Kind::Register:
+      if (auto Input = Inputs.find(O.Name); Input != Inputs.end())
+        return as(Input->second, To, /*IsSigned=*/false);
+      if (AllocaInst *Place = Places.lookup(O.Name))
+        return as(Builder.CreateLoad(Place->getAllocatedType(), Place), To,
+                  /*IsSigned=*/false);
+      return nullptr;
+    case Kind::Special:
+      if (Function *F = Definition("__r3_nvvm_read_ptx_sreg_" + O.Name))
+        return as(call(*F, {}), To, /*IsSigned=*/false);
+      return nullptr;
+    case Kind::Number:
+      return as(Builder.getInt64(O.Bits), To, /*IsSigned=*/false);
+    case Kind::Float:
+      return as(Builder.getInt32(O.Bits), To, /*IsSigned=*/false);
+    case Kind::Double:
+      return as(Builder.getInt64(O.Bits), To, /*IsSigned=*/false);
+    case Kind::Address:
+      return address(O, To);
+    case Kind::Group:
+      return joined(O, To);
+    }
+    return nullptr;
+  }
+
+  Value *address(const AssemblyOperand &O, Type *To) {
+    Value *Base = To->isPointerTy() ? operand(registerAlone(O), To) : nullptr;
+    return Base ? Builder.CreateGEP(Builder.getInt8Ty(), Base,
+                                    Builder.getInt64(O.Bits))
+                : nullptr;
+  }
+
+  static const AssemblyOperand &registerAlone(const AssemblyOperand &Address) {
+    return Address.Parts.front();
+  }
+
+  /// Parts one behind the other, the lowest first.
+  Value *joined(const AssemblyOperand &Group, Type *To) {
+    unsigned Bits = bitsOf(To) / Group.Parts.size();
+    Type *Whole = Builder.getIntNTy(bitsOf(To));
+    Value *All = ConstantInt::get(Whole, 0);
+    for (auto [Number, Part] : enumerate(Group.Parts)) {
+      Value *V = operand(Part, Builder.getIntNTy(Bits));
+      if (!V)
+        return nullptr;
+      All = Builder.CreateOr(
+          All, Builder.CreateShl(Builder.CreateZExt(V, Whole), Number * Bits));
+    }
+    return as(All, To, /*IsSigned=*/false);
+  }
+
+  bool write(StringRef Name, Value *V, bool IsSigned) {
+    if (Name == "_")
+      return true;
+    AllocaInst *Place = Places.lookup(Name);
+    Value *Held = Place ? as(V, Place->getAllocatedType(), IsSigned) : nullptr;
+    if (Held)
+      Builder.CreateStore(Held, Place);
+    return Held;
+  }
+
+  // --- Instructions.
+
+  bool writeGuarded(const AssemblyInstruction &I) {
+    if (I.Guard.empty())
+      return writeInstruction(I);
+    AssemblyOperand Guard;
+    Guard.Name = I.Guard;
+    Value *Condition = operand(Guard, Builder.getInt1Ty());
+    if (!Condition)
+      return false;
+    if (I.GuardIsNegated)
+      Condition = Builder.CreateNot(Condition);
+    Builder.SetInsertPoint(
+        SplitBlockAndInsertIfThen(Condition, &Call, /*Unreachable=*/false));
+    bool IsWritten = writeInstruction(I);
+    Builder.SetInsertPoint(&Call);
+    return IsWritten;
+  }
+
+  bool writeInstruction(const AssemblyInstruction &I) {
+    StringRef First = I.Words.front();
+    if (First == "mov" || First == "cvta")
+      return I.Operands.size() == 2 &&
+             (isFromShared(I) ? writeFromShared(I) : writeMove(I));
+    if (First == "ld" || First == "ldu" || First == "st")
+      return I.Operands.size() == 2 && writeAccess(I);
+    return writeCall(I);
+  }
+
+  /// "cvta.shared.u64": from an address in shared memory to a generic one;
+  /// with ".to" the other way, and the low half of a generic one does.
+  static bool isFromShared(const AssemblyInstruction &I) {
+    return I.Words[0] == "cvta" && I.Words.size() > 1 &&
+           StringRef(I.Words[1]).starts_with("shared");
+  }
+
+  bool writeFromShared(const AssemblyInstruction &I) {
+    Value *Low = operand(I.Operands[1], Builder.getInt32Ty());
+    Value *Whole = Low ? asPointer(Low) : nullptr;
+    return Whole && write(I.Operands[0].Name, Whole, /*IsSigned=*/false);
+  }
+
+  bool writeMove(const AssemblyInstruction &I) {
+    unsigned Bits = assemblyBits(I.Words.back());
+    if (!Bits)
+      return false;
+    Value *V = operand(I.Operands[1], Builder.getIntNTy(Bits));
+    const AssemblyOperand &To = I.Operands[0];
+    if (!V)
+      return false;
+    if (To.Is != Kind::Group)
+      return To.Is == Kind::Register && write(To.Name, V, /*IsSigned=*/false);
+    unsigned Share = Bits / To.Parts.size();
+    for (auto [Number, Part] : enumerate(To.Parts))
+      if (!write(Part.Name,
+                 Builder.CreateTrunc(Builder.CreateLShr(V, Number * Share),
+                                     Builder.getIntNTy(Share)),
+                 /*IsSigned=*/false))
+        return false;
+    return true;
+  }
+
+  struct Access {
+    Type *Element = nullptr;
+    unsigned Count = 1;
+    bool IsStore = false, IsSigned = false, IsVolatile = false;
+    AtomicOrdering Order = AtomicOrdering::NotAtomic;
+  };
+
+  std::optional<Access> accessOf(const AssemblyInstruction &I) {
+    Access A;
+    A.IsStore = I.Words.front() == "st";
+    for (StringRef Word : ArrayRef(I.Words).drop_front()) {
+      if (Word == "volatile" || Word == "cv" || Word == "mmio")
+        A.IsVolatile = true;
+      else if (Word == "relaxed")
+        A.Order = AtomicOrdering::Monotonic;
+      else if (Word == "acquire")
+        A.Order = AtomicOrdering::Acquire;
+      else if (Word == "release")
+        A.Order = AtomicOrdering::Release;
+      else if (Word == "v2" || Word == "v4")
+        A.Count = Word == "v2" ? 2 : 4;
+      else if (unsigned Bits = assemblyBits(Word)) {
+        A.Element = Builder.getIntNTy(Bits);
+        A.IsSigned = Word[0] == 's';
+      } else if (!isIgnored(Word) && !isOfAtomics(Word))
+        return std::nullopt;
+    }
+    return A.Element ? std::optional(A) : std::nullopt;
+  }
+
+  bool writeAccess(const AssemblyInstruction &I) {
+    std::optional<Access> A = accessOf(I);
+    if (!A)
+      return false;
+    const AssemblyOperand &Held = I.Operands[A->IsStore ? 1 : 0];
+    ArrayRef<AssemblyOperand> Parts = Held;
+    if (Held.Is == Kind::Group)
+      Parts = Held.Parts;
+    Value *Where = operand(I.Operands[A->IsStore ? 0 : 1], Builder.getPtrTy());
+    if (!Where || Parts.size() != A->Count)
+      return false;
+    for (auto [Number, Part] : enumerate(Parts))
+      if (!writeElement(*A, Part,
+                        Builder.CreateConstGEP1_32(A->Element, Where, Number)))
+        return false;
+    return true;
+  }
+
+  bool writeElement(const Access &A, const AssemblyOperand &Part,
+                    Value *Where) {
+    Align Whole(bitsOf(A.Element) / 8);
+    if (!A.IsStore) {
+      LoadInst *Load =
+          Builder.CreateAlignedLoad(A.Element, Where, Whole, A.IsVolatile);
+      Load->setAtomic(A.Order);
+      return write(Part.Name, Load, A.IsSigned);
+    }
+    Value *V = operand(Part, A.Element);
+    if (V)
+      Builder.CreateAlignedStore(V, Where, Whole, A.IsVolatile)
+          ->setAtomic(A.Order);
+    return V;
+  }
+
+  /// "atom.global.add.u32" -> __r3_asm_atom_add_u32.
+  static std::string nameOf(const AssemblyInstruction &I) {
+    bool IsAtomic = I.Words.front() == "atom" || I.Words.front() == "red";
+    std::string Name = "__r3_asm";
+    for (const std::string &Word : I.Words)
+      if (!isIgnored(Word) && !(IsAtomic && isOfAtomics(Word)))
+        Name += "_" + Word;
+    std::replace(Name.begin(), Name.end(), ':', '_');
+    return Name;
+  }
+
+  /// A function that returns something has its destination as first operand;
+  /// one of a pair of destinations writes the second through its last
+  /// parameter and has "_p" behind its name. With a number behind its name it
+  /// is the instruction of that many operands.
+  bool writeCall(const AssemblyInstruction &I) {
+    bool IsPair = !I.Operands.empty() && !I.Operands[0].Also.empty();
+    std::string Name = nameOf(I) + (IsPair ? "_p" : "");
+    Function *F = Definition(Name);
+    if (Function *Other =
+            Definition(Name + "_" + std::to_string(I.Operands.size())))
+      F = Other;
+    if (!F)
+      return false;
+    bool HasResult = !F->getReturnType()->isVoidTy();
+    ArrayRef<AssemblyOperand> Sources = I.Operands;
+    if (HasResult && (Sources.empty() || Sources[0].Is != Kind::Register))
+      return false;
+    if (HasResult)
+      Sources = Sources.drop_front();
+    FunctionType *Type = F->getFunctionType();
+    if (Type->getNumParams() != Sources.size() + IsPair)
+      return false;
+    SmallVector<Value *, 6> Arguments;
+    for (auto [Number, Source] : enumerate(Sources)) {
+      Arguments.push_back(operand(Source, Type->getParamType(Number)));
+      if (!Arguments.back())
+        return false;
+    }
+    AllocaInst *Second = IsPair ? place(8) : nullptr;
+    if (IsPair)
+      Arguments.push_back(Second);
+    Value *Result = call(*F, Arguments);
+    if (IsPair &&
+        !write(I.Operands[0].Also,
+               Builder.CreateLoad(Builder.getInt8Ty(), Second), false))
+      return false;
+    bool IsSigned = I.Words.back()[0] == 's';
+    return !HasResult || write(I.Operands[0].Name, Result, IsSigned);
+  }
+};
+
+} // namespace
+
+bool writeAssembly(CallBase &Call,
+                   function_ref<Function *(StringRef)> Definition) {
+  std::string Text =
+      cast<InlineAsm>(Call.getCalledOperand())->getAsmString().str();
+  std::optional<AssemblyText> Read = readAssembly(Text);
+  if (!Read)
+    return false;
+  if (Read->Instructions.empty() && Call.arg_empty() &&
+      Call.getType()->isVoidTy())
+    return true; // a barrier for the compiler only
+  return Writer(Call, *Read, Definition).run();
+}
+
+} // namespace r3::cpu
