@@ -6,6 +6,7 @@
 #include <cub/block/block_scan.cuh>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <cuda_fp8.h>
 
 #define KERNEL extern "C" __global__ void
 
@@ -97,6 +98,24 @@ KERNEL halves(const float *In, float *Out) {
 }
 KERNEL brains(const float *In, float *Out) {
   computeHalves<__nv_bfloat16, __nv_bfloat162>(In[0], In[1], Out);
+}
+
+/// All bytes as floats, and floats as bytes, directly and as halves.
+template <typename T, typename T2>
+__device__ void convertBytes(float *Floats, const float *In,
+                             unsigned short *Out) {
+  int I = threadIdx.x;
+  T Byte;
+  Byte.__x = static_cast<unsigned char>(I);
+  Floats[I] = static_cast<float>(Byte);
+  Out[2 * I] = T2(make_float2(In[I], -In[I])).__x;
+  Out[2 * I + 1] = T2(__floats2half2_rn(In[I], -In[I])).__x;
+}
+KERNEL bytes4(float *Floats, const float *In, unsigned short *Out) {
+  convertBytes<__nv_fp8_e4m3, __nv_fp8x2_e4m3>(Floats, In, Out);
+}
+KERNEL bytes5(float *Floats, const float *In, unsigned short *Out) {
+  convertBytes<__nv_fp8_e5m2, __nv_fp8x2_e5m2>(Floats, In, Out);
 }
 
 KERNEL label(int *Out) {

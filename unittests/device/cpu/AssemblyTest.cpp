@@ -181,6 +181,56 @@ TEST_F(AssemblyTest, ComputesInHalfAndBrainFloats) {
   }
 }
 
+/// What an 8-bit float's magnitude is, from its parts.
+static float byteValue(int Byte, int MantissaBits, int Bias) {
+  int Magnitude = Byte & 127, Exponent = Magnitude >> MantissaBits;
+  int Mantissa = Magnitude & ((1 << MantissaBits) - 1);
+  if (Exponent)
+    Mantissa += 1 << MantissaBits;
+  float Value = std::ldexp(static_cast<float>(Mantissa),
+                           std::max(Exponent, 1) - Bias - MantissaBits);
+  return Byte & 128 ? -Value : Value;
+}
+
+/// The magnitude that is nearest, of two the even one, by trying all.
+static int nearestByte(float Value, int Largest, int MantissaBits, int Bias) {
+  int Best = 0;
+  for (int Byte = 1; Byte <= Largest; ++Byte) {
+    double There = std::fabs(byteValue(Byte, MantissaBits, Bias) - Value);
+    double Before = std::fabs(byteValue(Best, MantissaBits, Bias) - Value);
+    if (There < Before || (There == Before && Byte % 2 == 0))
+      Best = Byte;
+  }
+  return Best;
+}
+
+TEST_F(AssemblyTest, ConvertsBytes) {
+  struct {
+    const char *Kernel;
+    int Largest, MantissaBits, Bias;
+  } Kinds[] = {{"bytes4", 0x7e, 3, 7}, {"bytes5", 0x7b, 2, 15}};
+  for (auto &Kind : Kinds) {
+    Buffer<float> Floats(256), In(256);
+    Buffer<uint16_t> Out(512);
+    // Halves that lie between, on and halfway between bytes, and too large
+    // ones.
+    for (int I = 0; I < 256; ++I)
+      In[I] = std::ldexp(8.f + I % 8, I / 8 - 20) * (1 + I % 3 / 64.f);
+    mustRun(Kind.Kernel, shape({1, 1, 1}, {256, 1, 1}),
+            arguments(Floats.data(), In.data(), Out.data()));
+    for (int I = 0; I < 256; ++I) {
+      if ((I & 127) <= Kind.Largest) {
+        EXPECT_EQ(Floats[I], byteValue(I, Kind.MantissaBits, Kind.Bias)) << I;
+      }
+      int Byte = nearestByte(In[I], Kind.Largest, Kind.MantissaBits, Kind.Bias);
+      EXPECT_EQ(Out[2 * I], Byte * 257 + 0x8000) << In[I];
+      if (In[I] < 65504 && In[I] > 1e-4f) {
+        EXPECT_EQ(Out[2 * I + 1], Byte * 257 + 0x8000) << In[I];
+      }
+    }
+  }
+}
+
 TEST_F(AssemblyTest, RefusesLabels) {
   auto Kernel = load("label");
   ASSERT_FALSE(bool(Kernel));

@@ -2,6 +2,7 @@
 //
 // The device code library as one translation unit.
 #include "Assembly.h"
+#include "AssemblyBytes.h"
 #include "AssemblyHalves.h"
 #include "AssemblyNumbers.h"
 #include "Atomics.h"
