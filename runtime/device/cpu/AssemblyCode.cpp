@@ -53,7 +53,8 @@ public:
     for (const AssemblyInstruction &I : Text.Instructions)
       if (!writeGuarded(I))
         return false;
-    Call.replaceAllUsesWith(result());
+    if (!Outputs.empty())
+      Call.replaceAllUsesWith(result());
     Call.eraseFromParent();
     return true;
   }
@@ -111,8 +112,6 @@ private:
   }
 
   Value *result() {
-    if (Outputs.empty())
-      return PoisonValue::get(Call.getType());
     if (!Call.getType()->isStructTy())
       return read(Outputs[0]);
     Value *All = PoisonValue::get(Call.getType());
@@ -207,9 +206,16 @@ private:
     return Address.Parts.front();
   }
 
+  /// The bits of each part of a group that is Whole bits long; 0: it is not.
+  static unsigned shareOf(const AssemblyOperand &Group, unsigned Whole) {
+    return Whole % Group.Parts.size() ? 0 : Whole / Group.Parts.size();
+  }
+
   /// Parts one behind the other, the lowest first.
   Value *joined(const AssemblyOperand &Group, Type *To) {
-    unsigned Bits = bitsOf(To) / Group.Parts.size();
+    unsigned Bits = shareOf(Group, bitsOf(To));
+    if (!Bits)
+      return nullptr;
     Type *Whole = Builder.getIntNTy(bitsOf(To));
     Value *All = ConstantInt::get(Whole, 0);
     for (auto [Number, Part] : enumerate(Group.Parts)) {
@@ -284,7 +290,9 @@ private:
       return false;
     if (To.Is != Kind::Group)
       return To.Is == Kind::Register && write(To.Name, V, /*IsSigned=*/false);
-    unsigned Share = Bits / To.Parts.size();
+    unsigned Share = shareOf(To, Bits);
+    if (!Share)
+      return false;
     for (auto [Number, Part] : enumerate(To.Parts))
       if (!write(Part.Name,
                  Builder.CreateTrunc(Builder.CreateLShr(V, Number * Share),

@@ -118,8 +118,23 @@ KERNEL bytes5(float *Floats, const float *In, unsigned short *Out) {
   convertBytes<__nv_fp8_e5m2, __nv_fp8x2_e5m2>(Floats, In, Out);
 }
 
+// --- What is refused.
+
 KERNEL label(int *Out) {
   asm volatile(
-      "{ .reg .pred p; LOOP: setp.eq.u32 p, %0, 0;\n@p bra LOOP; }" ::"r"(
-          *Out));
+      "{ .reg .pred p; LOOP: setp.eq.u32 p, %0, 0; @p bra LOOP; }" ::"r"(*Out));
+}
+KERNEL unevenGroup(int *Out) {
+  asm("mov.b32 {%0, %1, %2}, %3;"
+      : "=r"(Out[0]), "=r"(Out[1]), "=r"(Out[2])
+      : "r"(Out[3]));
+}
+KERNEL tooManyOperands(int *Out) {
+  asm("add.u32 %0, %1, %1, %1;" : "=r"(Out[0]) : "r"(Out[1]));
+}
+KERNEL readsAnAddress(int *Out) {
+  asm("add.u32 %0, [%1], 1;" : "=r"(Out[0]) : "l"(Out));
+}
+KERNEL loadsFromSmallAddress(int *Out) {
+  asm("ld.shared.u32 %0, [%1];" : "=r"(Out[0]) : "h"(short(Out[1])));
 }

@@ -231,10 +231,16 @@ TEST_F(AssemblyTest, ConvertsBytes) {
   }
 }
 
-TEST_F(AssemblyTest, RefusesLabels) {
-  auto Kernel = load("label");
-  ASSERT_FALSE(bool(Kernel));
-  EXPECT_EQ(Kernel.error().code(), ErrorCode::CannotRunHere);
+TEST_F(AssemblyTest, RefusesWhatHasNoMeaning) {
+  for (const char *Name : {"label", "unevenGroup", "tooManyOperands",
+                           "readsAnAddress", "loadsFromSmallAddress"}) {
+    auto Kernel = load(Name);
+    ASSERT_FALSE(bool(Kernel)) << Name;
+    EXPECT_EQ(Kernel.error().code(), ErrorCode::CannotRunHere);
+    EXPECT_NE(Kernel.error().message().find("inline assembly \""),
+              std::string::npos)
+        << Kernel.error().message();
+  }
 }
 
 } // namespace r3::cpu
