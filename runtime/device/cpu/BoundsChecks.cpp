@@ -82,7 +82,8 @@ private:
     }
   }
 
-  /// The access happens where the call returns.
+  /// The access happens where the call returns. The call changes nothing that
+  /// the kernel sees, so that the optimiser knows what it knows without it.
   void guard(const Access &A) {
     IRBuilder<> Builder(A.Where);
     Type *Pointer = Builder.getPtrTy();
@@ -92,7 +93,13 @@ private:
                           {Pointer, Pointer, Builder.getInt64Ty(),
                            Builder.getInt32Ty(), Pointer},
                           false));
-    cast<Function>(Check.getCallee())->setDoesNotThrow();
+    auto *Declared = cast<Function>(Check.getCallee());
+    Declared->setDoesNotThrow();
+    Declared->setMemoryEffects(MemoryEffects::argMemOnly(ModRefInfo::Ref) |
+                               MemoryEffects::inaccessibleMemOnly());
+    Declared->addParamAttr(1, Attribute::ReadNone);
+    Declared->addParamAttr(
+        1, Attribute::getWithCaptureInfo(M.getContext(), CaptureInfo::none()));
     Value *Address =
         Builder.CreatePointerBitCastOrAddrSpaceCast(A.Address, Pointer);
     Value *Source = Builder.CreateGlobalString(sourceOf(*A.Where));
