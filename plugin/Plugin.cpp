@@ -5,6 +5,7 @@
 #include "plugin/Compat.h"
 #include "plugin/device/DevicePass.h"
 #include "plugin/host/HostPass.h"
+#include "plugin/instrument/Trace.h"
 
 #include "llvm/Passes/PassBuilder.h"
 
@@ -42,12 +43,32 @@ struct EndPass : PassInfoMixin<EndPass> {
   static bool isRequired() { return true; }
 };
 
+/// For opt: what the compile worker does to a kernel's closure.
+struct TracePass : PassInfoMixin<TracePass> {
+  PreservedAnalyses run(Module &M, ModuleAnalysisManager &) {
+    auto Info = r3::instrument::addTrace(M);
+    if (!Info)
+      M.getContext().emitError(Info.error().message());
+    return PreservedAnalyses::none();
+  }
+  static bool isRequired() { return true; }
+};
+
+bool parsePass(StringRef Name, ModulePassManager &Manager,
+               ArrayRef<PassBuilder::PipelineElement>) {
+  if (Name != "r3-trace")
+    return false;
+  Manager.addPass(TracePass());
+  return true;
+}
+
 void registerPasses(PassBuilder &Builder) {
   auto Device = std::make_shared<r3::plugin::DeviceCompile>();
   Builder.registerPipelineStartEPCallback(
       [Device](ModulePassManager &Manager, OptimizationLevel Level) {
         Manager.addPass(BeginPass(Device, Level));
       });
+  Builder.registerPipelineParsingCallback(parsePass);
   Builder.registerOptimizerLastEPCallback(
       [Device](ModulePassManager &Manager, OptimizationLevel,
                ThinOrFullLTOPhase) { Manager.addPass(EndPass(Device)); });

@@ -270,6 +270,22 @@ Error runPipeline(Module &M, TargetMachine &Machine,
   return verify(M, Reported);
 }
 
+Error startPipeline(Module &M, TargetMachine &Machine,
+                    const std::string &Level) {
+  Expected<OptimizationLevel> Parsed = parseLevel(Level);
+  if (!Parsed)
+    return Parsed.error();
+  std::string Reported;
+  {
+    ScopedHandler Handler(M.getContext(), Reported);
+    Passes P(M, Machine, *Parsed);
+    ModulePassManager Manager;
+    P.Builder.invokePipelineStartEPCallbacks(Manager, *Parsed);
+    Manager.run(M, P.Modules);
+  }
+  return verify(M, Reported);
+}
+
 Expected<std::string> printDefaultPipeline(const Module &M,
                                            TargetMachine &Machine,
                                            const std::string &Level) {

@@ -29,6 +29,11 @@ createTargetMachine(const llvm::Module &M, const std::string &Level);
 Error runPipeline(llvm::Module &M, llvm::TargetMachine &Machine,
                   const std::string &Pipeline, const std::string &Level);
 
+/// What the target does to a fresh module at the start of a pipeline, before a
+/// plugin sees it (device code: nvvm-reflect).
+Error startPipeline(llvm::Module &M, llvm::TargetMachine &Machine,
+                    const std::string &Level);
+
 /// The printed default pipeline of a level, as a starting point for edits.
 Expected<std::string> printDefaultPipeline(const llvm::Module &M,
                                            llvm::TargetMachine &Machine,

@@ -129,6 +129,14 @@ public:
                      StreamHandle Stream) = 0;
   virtual Error fill(Address Where, uint8_t Byte, uint64_t Size,
                      StreamHandle Stream) = 0;
+  /// Fills Rows stretches of Width bytes that begin Pitch bytes apart.
+  virtual Error fillRows(Address Where, uint64_t Pitch, uint8_t Byte,
+                         uint64_t Width, uint64_t Rows, StreamHandle Stream) {
+    for (uint64_t Row = 0; Row < Rows; ++Row)
+      if (Error E = fill(Where + Row * Pitch, Byte, Width, Stream))
+        return E;
+    return {};
+  }
 
   // --- What recording and verification need.
 

@@ -58,6 +58,10 @@ static bool contains(const AddressRange &R, Address Where, uint64_t Size) {
   return Where - R.Begin < R.Size && Size <= R.Size - (Where - R.Begin);
 }
 
+static bool isInStack(ThreadContext *C, Address Where, uint64_t Size) {
+  return contains(C->Owner ? thread(C).Stack : threadStack(), Where, Size);
+}
+
 static bool mayAccess(ThreadContext *C, Address Where, uint64_t Size) {
   // Of this launch: a later one may have its table in the same place.
   static thread_local const AccessTable *LastTable = nullptr;
@@ -71,7 +75,7 @@ static bool mayAccess(ThreadContext *C, Address Where, uint64_t Size) {
                 ReservedShared + C->SharedBytes},
                Where, Size))
     return true;
-  if (contains(C->Owner ? thread(C).Stack : threadStack(), Where, Size))
+  if (isInStack(C, Where, Size))
     return true;
   if (contains({reinterpret_cast<Address>(C->Workspace),
                 C->Workspace ? sizeof(Launch::Workspace) : 0},
@@ -155,6 +159,10 @@ uint64_t __r3_cpu_globalTimer() {
       std::chrono::duration_cast<std::chrono::nanoseconds>(
           std::chrono::system_clock::now().time_since_epoch())
           .count());
+}
+
+bool __r3_cpu_isLocal(ThreadContext *C, const void *Where) {
+  return isInStack(C, reinterpret_cast<Address>(Where), 1);
 }
 
 void __r3_cpu_checkAccess(ThreadContext *C, const void *Where, uint64_t Size,

@@ -62,6 +62,8 @@ public:
              StreamHandle Stream) override;
   Error fill(Address Where, uint8_t Byte, uint64_t Size,
              StreamHandle Stream) override;
+  Error fillRows(Address Where, uint64_t Pitch, uint8_t Byte, uint64_t Width,
+                 uint64_t Rows, StreamHandle Stream) override;
 
   Error hashLeaves(Address Where, uint64_t Size, LeafHash *Out,
                    StreamHandle Stream) override;

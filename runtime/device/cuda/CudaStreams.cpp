@@ -101,6 +101,13 @@ Error CudaDevice::fill(Address Where, uint8_t Byte, uint64_t Size,
   return R3_CUDA_CALL(MemsetD8Async(Where, Byte, Size, asStream(Stream)));
 }
 
+Error CudaDevice::fillRows(Address Where, uint64_t Pitch, uint8_t Byte,
+                           uint64_t Width, uint64_t Rows, StreamHandle Stream) {
+  Scope Enter(*this);
+  return R3_CUDA_CALL(
+      MemsetD2D8Async(Where, Pitch, Byte, Width, Rows, asStream(Stream)));
+}
+
 Error CudaDevice::hashLeaves(Address Where, uint64_t Size, LeafHash *Out,
                              StreamHandle Stream) {
   Scope Enter(*this);

@@ -68,8 +68,8 @@ LIBRARY uint32_t __r3_nvvm_read_ptx_sreg_globaltimer_hi() {
 
 LIBRARY bool __r3_nvvm_is_explicit_cluster() { return false; }
 
-// Memory windows: shared memory is the block's buffer, constant memory is not
-// told apart from global memory.
+// Memory windows: shared memory is the block's buffer, local memory the thread's
+// stack, constant memory is not told apart from global memory.
 LIBRARY bool __r3_nvvm_isspacep_shared(const void *Where) {
   ThreadContext *Context = __r3_context();
   return reinterpret_cast<uintptr_t>(Where) -
@@ -79,8 +79,11 @@ LIBRARY bool __r3_nvvm_isspacep_shared(const void *Where) {
 LIBRARY bool __r3_nvvm_isspacep_shared_cluster(const void *Where) {
   return __r3_nvvm_isspacep_shared(Where);
 }
+LIBRARY bool __r3_nvvm_isspacep_local(const void *Where) {
+  return __r3_cpu_isLocal(__r3_context(), Where);
+}
 LIBRARY bool __r3_nvvm_isspacep_global(const void *Where) {
-  return !__r3_nvvm_isspacep_shared(Where);
+  return !__r3_nvvm_isspacep_shared(Where) &&
+         !__r3_nvvm_isspacep_local(Where);
 }
 LIBRARY bool __r3_nvvm_isspacep_const(const void *) { return false; }
-LIBRARY bool __r3_nvvm_isspacep_local(const void *) { return false; }

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The traced build: every access that may be one to global memory is a check,
+// a branch and the access; shared memory, constants and variables are left
+// alone. What comes out is code that ptxas takes.
+// RUN: %clang %cuda --cuda-device-only -O2 -gline-tables-only -Xclang -disable-llvm-passes -emit-llvm -c %s -o %t.bc
+// RUN: opt -load-pass-plugin=%plugin -mcpu=sm_90 -passes='function(sroa),r3-trace,verify' %t.bc -S -o %t.ll
+// RUN: FileCheck %s --input-file=%t.ll
+// RUN: opt -mcpu=sm_90 -passes='default<O2>' %t.ll -o %t.o2.bc
+// RUN: llc -mcpu=sm_90 -mattr=+ptx80 %t.o2.bc -o %t.ptx
+// RUN: ptxas -arch=sm_90 %t.ptx -o %t.cubin
+__device__ const float table[4] = {1, 2, 3, 4};
+__constant__ float weights[4];
+__device__ unsigned counter;
+struct View { float *data; int n; };
+extern "C" __global__ void scale(View v, int which) {
+  __shared__ float tile[32];
+  tile[threadIdx.x] = v.data[threadIdx.x] * table[which & 3];
+  __syncthreads();
+  v.data[v.n] = tile[31 - threadIdx.x] + weights[which & 3];
+  atomicAdd(&counter, 1u);
+}
+// CHECK-DAG: @__r3_trace_state = {{.*}}addrspace(1) externally_initialized global
+// CHECK-DAG: @__r3_trace_constant_count = internal addrspace(1) constant i64 2
+// CHECK-DAG: @counter = {{.*}}addrspace(1)
+// CHECK-LABEL: define {{.*}}void @scale(
+// CHECK: %[[MAY:[0-9]+]] = call zeroext i1 @__r3_trace_access(ptr {{.*}}, i64 4, i32 1, i32 0)
+// CHECK-NEXT: br i1 %[[MAY]], label %[[DO:[0-9]+]], label %[[GO:[0-9]+]]
+// CHECK: [[DO]]:
+// CHECK-NEXT: %[[VALUE:[0-9]+]] = load float
+// CHECK: [[GO]]:
+// CHECK-NEXT: phi float [ %[[VALUE]], {{.*}} ], [ 0.0
+// CHECK-NOT: @__r3_trace_access
+// CHECK: call zeroext i1 @__r3_trace_access(ptr {{.*}}, i64 4, i32 2, i32 1)
+// CHECK: store float
+// CHECK-NOT: @__r3_trace_access
+// CHECK: define {{.*}}atomicAdd
+// CHECK: call zeroext i1 @__r3_trace_access(ptr {{.*}}, i64 4, i32 3, i32 2)
