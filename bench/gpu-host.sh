@@ -55,7 +55,8 @@ run() {
     *) failed=$((failed + 1)); word=FAILED ;;
   esac
   row "$name" "$word" $((SECONDS - begin)) "$(tail -n 1 "$out/$name.log" | cut -c1-240)"
-  [[ $word = ok || $word = skipped ]] || tail -n 5 "$out/$name.err" | sed 's/^/    /'
+  [[ $word = ok || $word = skipped ]] ||
+    { tail -n 25 "$out/$name.log"; tail -n 5 "$out/$name.err"; } | cut -c1-200 | sed 's/^/    /'
 }
 figure() { run "$1" "$2" python3 "$root/bench/run" "$1" --prefix "$root" --repeat 5; }
 

@@ -1,4 +1,5 @@
-// A launch that changes no memory is no evidence. It keeps a place that nobody
+// A launch that changes no memory, and writes none that it does not read, is no
+// evidence. It keeps a place that nobody
 // else wants, gives it to a later launch that does change memory, and takes
 // nobody's.
 //
@@ -20,7 +21,8 @@
 
 #define KERNEL(Name)                                                           \
   __global__ void Name(int *Out, const int *In) {                              \
-    Out[threadIdx.x] = 2 * In[threadIdx.x];                                    \
+    if (Out[threadIdx.x] != 2 * In[threadIdx.x])                               \
+      Out[threadIdx.x] = 2 * In[threadIdx.x];                                  \
   }
 KERNEL(early)
 KERNEL(late)

@@ -5,14 +5,14 @@
 //
 // REQUIRES: plugin
 // RUN: clang-r3 %cuda -O2 -gline-tables-only %s -o %t.exe %cudart
-// RUN: r3 --device cpu record -- %t.exe > /dev/null
-// RUN: not r3 --device cpu replay -n 1 --json > %t.json
+// RUN: r3 --device %device record -- %t.exe > /dev/null
+// RUN: not r3 --device %device replay -n 1 --json > %t.json
 // RUN: %python -c "import json,sys; [print(r['name'], r['outcome'], r['message']) \
 // RUN:   for r in json.load(open(sys.argv[1]))['replays']]" %t.json | sort | FileCheck %s
 // CHECK: allowed ok
-// CHECK: reads<4> out-of-bounds the original: {{.*}}block (0,0,0) thread (4,0,0): load of 4 bytes at 0x{{[0-9a-f]+}}, outside all allocations ({{.*}}bounds.cu:[[#@LINE+9]])
-// CHECK: reads<5> out-of-bounds the original: {{.*}}block (0,0,0) thread (5,0,0): load of 4 bytes at
-// CHECK: writes out-of-bounds the original: {{.*}}block (0,0,0) thread (6,0,0): store of 4 bytes at 0x{{[0-9a-f]+}}, outside all allocations ({{.*}}bounds.cu:[[#@LINE+13]])
+// CHECK: reads<4> out-of-bounds the original reads 4 bytes at 0x{{[0-9a-f]+}}, outside of the recorded memory ({{.*}}bounds.cu:[[#@LINE+9]] in {{.*}}; block 0,0,0 thread {{[0-9]+}},0,0; 60 such accesses)
+// CHECK: reads<5> out-of-bounds the original reads 4 bytes at {{.*}}; 59 such accesses)
+// CHECK: writes out-of-bounds the original writes 4 bytes at 0x{{[0-9a-f]+}}, outside of the recorded memory ({{.*}}bounds.cu:[[#@LINE+13]] in {{.*}}; block 0,0,0 thread {{[0-9]+}},0,0; 58 such accesses)
 #include <cooperative_groups.h>
 using Word = unsigned long;
 

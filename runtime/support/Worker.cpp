@@ -246,6 +246,10 @@ Expected<ReplayReport> Worker::prepare(size_t Recording, unsigned Repetitions) {
   Report.Result = *Result;
   Report.Message = json::text(*Reply, "message", "");
   Report.BitExact = json::boolean(*Reply, "bitExact", false);
+  Report.ReadBytes = json::number(*Reply, "readBytes", 0);
+  Report.WrittenBytes = json::number(*Reply, "writtenBytes", 0);
+  Report.PoisonedBytes = json::number(*Reply, "poisonedBytes", 0);
+  Report.Untraced = json::text(*Reply, "untraced", "");
   if (const json::Value *List = json::array(*Reply, "buffers"))
     for (const json::Value &Item : List->GetArray())
       Report.Buffers.push_back(readBuffer(Item));

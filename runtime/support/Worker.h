@@ -12,7 +12,8 @@
 //   load     {recordings: [manifest paths]}   all of one kernel
 //            -> {recordings: [{id, footprint, class}]}
 //   prepare  {recording, repetitions}  replays the original
-//            -> {outcome, message, bitExact, buffers: [{name, address, size,
+//            -> {outcome, message, bitExact, readBytes, writtenBytes,
+//                poisonedBytes, untraced, buffers: [{name, address, size,
 //                type, changedBytes, maxDifference, rms}], originalNs: [..],
 //                programNs}
 //   evaluate {variant, recordings: [index], pairs, seed, known: [digests]}
@@ -61,6 +62,11 @@ struct ReplayReport {
   Outcome Result = Outcome::Ok;
   std::string Message;
   bool BitExact = false; // all replays equal the recorded outcome
+  // Of the recorded memory, by the traced build; Untraced says why there is no
+  // such knowledge (empty: there is).
+  uint64_t ReadBytes = 0, WrittenBytes = 0;
+  uint64_t PoisonedBytes = 0; // written, never read, overwritten before replays
+  std::string Untraced;
   std::vector<BufferSpread> Buffers; // those that differ
   std::vector<double> OriginalNs;
   double ProgramNs = 0; // as recorded, 0: unknown

@@ -7,6 +7,8 @@
 #include "runtime/support/Recording.h"
 #include "runtime/support/Unit.h"
 #include "runtime/support/Variant.h"
+#include "wrapper/replay/Footprint.h"
+#include "wrapper/replay/Plan.h"
 
 #include <cstring>
 #include <elf.h>
@@ -169,6 +171,46 @@ std::vector<Bytes> runStatsSeeds() {
   Bytes Rest(8 + 8 + 192 + 192 + 2 * 312, 'x');
   Out.raw(Rest);
   return {Out.take()};
+}
+
+std::vector<Bytes> planSeeds() {
+  replay::ReplayPlan P;
+  P.Windows = {{32 << 20, 64 << 20}};
+  P.Segments = {{32 << 20, 2 << 20}};
+  P.PoolBytes = ChunkBytes;
+  P.Pool = {{0, 100, 0, 4096}};
+  replay::PlanLaunch L;
+  L.Kernel = "_Z1kPdi";
+  L.Arguments.assign(16, 1);
+  L.Symbolic = {{0, 8, SymbolicWord::Kind::Function, "f", 4}};
+  replay::PlanRange R;
+  R.Address = 32 << 20;
+  R.Size = 100;
+  R.Before = {{1, 2}};
+  R.PoolOffset = {0};
+  L.Ranges = {R};
+  P.Launches = {L};
+  return {P.serialize()};
+}
+
+static replay::Footprint exampleFootprint() {
+  replay::Footprint F;
+  F.Ranges.resize(2);
+  F.Ranges[0].Read.append({0, 64});
+  F.Ranges[1].Written.append({4, 8});
+  F.Ranges[1].Written.append({12, 16});
+  F.Outside.Count = 3;
+  return F;
+}
+
+std::vector<Bytes> footprintSeeds() {
+  ByteWriter Out;
+  exampleFootprint().write(Out);
+  return {Out.take()};
+}
+
+std::vector<Bytes> poisonSeeds() {
+  return {replay::Poison(exampleFootprint()).serialize()};
 }
 
 } // namespace r3::fuzz

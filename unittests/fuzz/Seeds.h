@@ -18,5 +18,8 @@ std::vector<Bytes> profileSeeds();
 std::vector<Bytes> unitHeaderSeeds();
 std::vector<Bytes> expressionSeeds();
 std::vector<Bytes> runStatsSeeds();
+std::vector<Bytes> planSeeds();
+std::vector<Bytes> footprintSeeds();
+std::vector<Bytes> poisonSeeds();
 
 } // namespace r3::fuzz

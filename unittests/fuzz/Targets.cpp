@@ -11,6 +11,8 @@
 #include "runtime/support/Unit.h"
 #include "runtime/support/Variant.h"
 #include "unittests/fuzz/Seeds.h"
+#include "wrapper/replay/Footprint.h"
+#include "wrapper/replay/Plan.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -143,6 +145,37 @@ static bool runStats(Input Bytes) {
   return bool(RunStats::parse(Bytes, "fuzz"));
 }
 
+static bool runPlan(Input Given) {
+  auto Parsed = replay::ReplayPlan::parse(Given);
+  if (!Parsed)
+    return false;
+  const Bytes Written = Parsed->serialize();
+  auto Again = replay::ReplayPlan::parse(Written);
+  require(Again && equal(Again->serialize(), Written),
+          "a plan reads as it was written");
+  return true;
+}
+
+static bool runFootprint(Input Bytes) {
+  ByteReader In(Bytes, "fuzz");
+  const auto Parsed = replay::Footprint::read(In);
+  if (In.finish())
+    return false;
+  ByteWriter Out;
+  Parsed.write(Out);
+  require(equal(Out.data(), Bytes), "a footprint has one form");
+  (void)replay::Poison(Parsed);
+  return true;
+}
+
+static bool runPoison(Input Bytes) {
+  auto Parsed = replay::Poison::parse(Bytes);
+  if (!Parsed)
+    return false;
+  require(equal(Parsed->serialize(), Bytes), "poison has one form");
+  return true;
+}
+
 //===-- Checksums ---------------------------------------------------------===//
 
 static void putChecksum(Bytes &Input, size_t Begin, size_t End) {
@@ -180,6 +213,9 @@ static const Target Table[] = {
     {"unit-header", runUnitHeader, unitHeaderSeeds, nullptr},
     {"expression", runExpression, expressionSeeds, nullptr},
     {"run-stats", runStats, runStatsSeeds, nullptr},
+    {"plan", runPlan, planSeeds, nullptr},
+    {"footprint", runFootprint, footprintSeeds, nullptr},
+    {"poison", runPoison, poisonSeeds, nullptr},
 };
 
 std::span<const Target> targets() { return Table; }

@@ -143,6 +143,58 @@ TEST_F(CpuReplayTest, ModuleGlobalsAreFilledByName) {
   EXPECT_EQ(P->Result, Outcome::NotVerifiable);
 }
 
+TEST_F(CpuReplayTest, FootprintsAreExact) {
+  auto W = start();
+  Error E = W->load({record(options("saxpy", 1000))});
+  ASSERT_FALSE(E) << E.message();
+  auto P = W->prepare(0, 1);
+  ASSERT_TRUE(P) << P.error().message();
+  EXPECT_EQ(P->Untraced, "");
+  EXPECT_EQ(P->ReadBytes, 8000u); // x and y
+  EXPECT_EQ(P->WrittenBytes, 4000u);
+  EXPECT_EQ(P->PoisonedBytes, 0u);
+}
+
+// The launch changed nothing, since an earlier one had left the same values:
+// what must be written again is poisoned before the replay.
+TEST_F(CpuReplayTest, WhatIsWrittenAgainIsEvidence) {
+  const auto Path = record(options("strided", 1000));
+  auto Bytes = readFile(Path);
+  ASSERT_TRUE(Bytes);
+  auto R = Recording::parse(*Bytes, Path);
+  ASSERT_TRUE(R);
+  for (auto &A : R->Allocations)
+    A.Before.clear(), A.After.clear();
+  std::string Y(4000, '\0');
+  const float Value = 77;
+  for (int I = 0; I < 1000; I += 2)
+    std::memcpy(&Y[I * 4], &Value, 4);
+  auto W = start();
+  Error E = W->load({write(*R, {std::string(4000, '\0'), Y}, {"", ""})});
+  ASSERT_FALSE(E) << E.message();
+  auto P = W->prepare(0, 1);
+  ASSERT_TRUE(P) << P.error().message();
+  EXPECT_EQ(P->Result, Outcome::Ok) << P->Message;
+  EXPECT_TRUE(P->BitExact);
+  EXPECT_EQ(P->ReadBytes, 0u);
+  EXPECT_EQ(P->PoisonedBytes, 2000u);
+  // The same memory, with one element that the launch did not write.
+  Y[8] ^= 1;
+  E = W->load({write(*R, {std::string(4000, '\0'), Y}, {"", ""})});
+  ASSERT_FALSE(E) << E.message();
+  P = W->prepare(0, 1);
+  ASSERT_TRUE(P) << P.error().message();
+  EXPECT_EQ(P->Result, Outcome::NotVerifiable) << P->Message;
+}
+
+TEST_F(CpuReplayTest, ReadsOutsideAreNamedWithTheirPlace) {
+  ReplayReport P = fate("peeks");
+  EXPECT_EQ(P.Result, Outcome::OutOfBounds);
+  EXPECT_THAT(P.Message, HasSubstr("reads 4 bytes at 0x6e00000013a0"));
+  EXPECT_THAT(P.Message, HasSubstr("peeks"));
+  EXPECT_THAT(P.Message, HasSubstr("block 3,0,0 thread 231,0,0"));
+}
+
 TEST_F(CpuReplayTest, EndlessKernelsTimeOut) {
   ReplayReport P = fate("hang");
   EXPECT_EQ(P.Result, Outcome::Timeout) << P.Message;
@@ -156,7 +208,7 @@ TEST_F(CpuReplayTest, TrapsAreIllegalAccesses) {
 TEST_F(CpuReplayTest, WildStoresAreNamed) {
   ReplayReport P = fate("wild");
   EXPECT_EQ(P.Result, Outcome::OutOfBounds) << P.Message;
-  EXPECT_THAT(P.Message, HasSubstr("thread (0,0,0): store of 4 bytes at 0x12"));
+  EXPECT_THAT(P.Message, HasSubstr("writes 4 bytes at 0x12, outside of the recorded memory"));
 }
 
 TEST_F(CpuReplayTest, StoresBehindAnAllocationAreOutOfBounds) {

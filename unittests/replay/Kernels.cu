@@ -19,6 +19,20 @@ __global__ void scaled(float *x, float *y, float a, int n) {
     y[i] += Scale[2] * x[i];
 }
 
+/// Every other element, none of which is read.
+__global__ void strided(float *x, float *y, float a, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (2 * i < n)
+    y[2 * i] = 77;
+}
+
+/// Reads behind its last element, and does not care.
+__global__ void peeks(float *x, float *y, float a, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    y[i] += a * x[i] + (x[i + 1] > 1e30f ? 1 : 0);
+}
+
 /// Through shared memory, with a barrier.
 __global__ void staged(float *x, float *y, float a, int n) {
   __shared__ float Tile[256];

@@ -82,11 +82,13 @@ TEST(Verdict, ALaunchThatChangesNothingIsNoEvidence) {
   A.Size = 8;
   A.Before = {Digest{1, 1}};
   R.Allocations.push_back(A);
-  EXPECT_EQ(judgeEvidence(R).Result, Outcome::NotVerifiable);
+  EXPECT_EQ(judgeEvidence(R, 0).Result, Outcome::NotVerifiable);
   R.Allocations[0].After = {{0, Digest{1, 1}}};
-  EXPECT_EQ(judgeEvidence(R).Result, Outcome::NotVerifiable);
+  EXPECT_EQ(judgeEvidence(R, 0).Result, Outcome::NotVerifiable);
   R.Allocations[0].After = {{0, Digest{1, 2}}};
-  EXPECT_TRUE(judgeEvidence(R).ok());
+  EXPECT_TRUE(judgeEvidence(R, 0).ok());
+  R.Allocations[0].After.clear();
+  EXPECT_TRUE(judgeEvidence(R, /*PoisonedBytes=*/1).ok());
 }
 
 TEST(Verdict, ExactOriginalAcceptsOnlyEqualBits) {

@@ -49,6 +49,15 @@ const CommandRow Rows[] = {
      "\n"
      "Gains are unconfirmed: timings of the search rank, they prove nothing.\n",
      false, true, makeRemix},
+    {"try", "Try an edit of a recorded kernel: right? faster?",
+     "  cp src/stencil3d.cu mine.cu; $EDITOR mine.cu\n"
+     "  r3 try mine.cu --as src/stencil3d.cu\n"
+     "  r3 try --patch my.patch -k stencil3d\n"
+     "  r3 try --passes 'default<O2>,function(loop-mssa(licm))' -k stencil3d\n"
+     "\n"
+     "Nothing is applied. Exit status 0: right and not slower, 1: not built or\n"
+     "refused, 4: wrong, 5: slower.\n",
+     false, true, makeTry},
     {"apply", "Write the best variants into r3.profile",
      "  r3 apply --accept weak\n"
      "  r3 apply stencil3d --variant 3f2a --accept weak\n"

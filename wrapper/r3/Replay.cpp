@@ -59,6 +59,17 @@ void writeReplayed(json::PrettyWriter &W, const Replayed &R) {
   W.String(R.Report.Message);
   W.Key("bitExact");
   W.Bool(R.Report.BitExact);
+  if (R.Report.Untraced.empty()) {
+    W.Key("readBytes");
+    W.Uint64(R.Report.ReadBytes);
+    W.Key("writtenBytes");
+    W.Uint64(R.Report.WrittenBytes);
+    W.Key("poisonedBytes");
+    W.Uint64(R.Report.PoisonedBytes);
+  } else {
+    W.Key("untraced");
+    W.String(R.Report.Untraced);
+  }
   W.Key("programNs");
   W.Double(R.Report.ProgramNs);
   W.Key("originalNs");
@@ -233,6 +244,9 @@ private:
         printable(M.Kernel->Display) + " " + M.Recording->Id.substr(0, 12);
     if (!M.Report.Message.empty())
       Given.Out.print(Who + ": " + printable(M.Report.Message) + "\n");
+    if (!M.Report.Untraced.empty())
+      Given.Out.print(Who + ": what it reads and writes is not known: " +
+                      printable(M.Report.Untraced) + "\n");
     for (const BufferSpread &B : M.Report.Buffers)
       Given.Out.print(format(
           "%s: buffer %s: %s of %s differ, %s, largest difference %.3g, rms "
@@ -241,6 +255,7 @@ private:
           bytesText(B.ChangedBytes).c_str(), bytesText(B.Size).c_str(),
           typeName(B.Type), B.MaxDifference, B.Rms));
     if (M.Report.Result == Outcome::NotVerifiable ||
+        M.Report.Result == Outcome::OutOfBounds ||
         M.Report.Result == Outcome::Wrong)
       Given.Out.print("next: record it with all of its memory: r3 record "
                       "--closure all -k '" +
@@ -283,7 +298,9 @@ private:
     size_t Differ = 0, Failed = 0;
     for (const Replayed &M : Made) {
       Outcome Result = M.Report.Result;
-      bool Wrong = Result == Outcome::Wrong || Result == Outcome::NotVerifiable;
+      bool Wrong = Result == Outcome::Wrong ||
+                   Result == Outcome::OutOfBounds ||
+                   Result == Outcome::NotVerifiable;
       Differ += Wrong;
       Failed += !Wrong && Result != Outcome::Ok;
     }

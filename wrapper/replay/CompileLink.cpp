@@ -102,6 +102,9 @@ Error CompileLink::ensureLoaded() {
                        .text("kernel", Job->Kernel)
                        .text("arch", Job->Arch)
                        .text("level", Job->Level)
+                       .texts("command", Job->Command)
+                       .text("root", Job->Root)
+                       .text("source", Job->Source)
                        .json(),
                    Job->Bitcode, StepMs);
   if (!Reply)
@@ -111,7 +114,7 @@ Error CompileLink::ensureLoaded() {
 }
 
 Build CompileLink::build(const std::string &Variant, uint64_t DeadlineMs,
-                         bool Checked) {
+                         const std::string &Instrument) {
   Build B;
   if (!Job) {
     B.Ending = Outcome::Refused;
@@ -125,8 +128,8 @@ Build CompileLink::build(const std::string &Variant, uint64_t DeadlineMs,
   }
   auto Reply = ask(Message("build")
                        .raw("variant", Variant)
+                       .text("instrument", Instrument)
                        .number("deadlineMs", DeadlineMs)
-                       .flag("checked", Checked)
                        .json(),
                    {}, static_cast<int>(DeadlineMs + GraceMs));
   if (!Reply) {
@@ -144,6 +147,8 @@ Build CompileLink::build(const std::string &Variant, uint64_t DeadlineMs,
   B.Registers = static_cast<uint32_t>(json::number(H, "registers", 0));
   B.Shared = static_cast<uint32_t>(json::number(H, "shared", 0));
   B.Spills = static_cast<uint32_t>(json::number(H, "spills", 0));
+  B.Sites = readTexts(H, "sites");
+  B.Unseen = readTexts(H, "unseen");
   B.Ms = readTimes(H);
   B.Binary = std::move(Reply->Blob);
   return B;

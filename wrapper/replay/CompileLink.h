@@ -4,9 +4,12 @@
 // asks for builds, and replaces it when it dies or takes too long.
 //
 //   pipelines {backend, arch} -> {pipelines: {"O1": text, ...}}
-//   load      {backend, kernel, arch, level} blob: bitcode -> {}
-//   build     {variant, deadlineMs, checked} -> {outcome, message, code,
-//             registers, shared, spills, ms} blob: binary
+//   load      {backend, kernel, arch, level, command: [..], root, source}
+//             blob: bitcode -> {}
+//   build     {variant, instrument, deadlineMs} -> {outcome, message, code,
+//             registers, shared, spills, sites, unseen, ms} blob: binary
+//             instrument: "", "trace", or "bounds" (the CPU device's bounds
+//             checks)
 #pragma once
 
 #include "wrapper/replay/Children.h"
@@ -27,6 +30,9 @@ struct CompileJob {
   std::string Arch;
   std::string Level;
   std::vector<uint8_t> Bitcode;
+  // For source patches: how the unit was compiled, and where it lies.
+  std::vector<std::string> Command;
+  std::string Root, Source;
 };
 
 struct Build {
@@ -35,6 +41,7 @@ struct Build {
   std::vector<uint8_t> Binary;
   std::string Code; // digest of the kernel's code section
   uint32_t Registers = 0, Shared = 0, Spills = 0;
+  std::vector<std::string> Sites, Unseen; // of a traced build (Trace.h)
   std::map<std::string, double> Ms;
 };
 
@@ -50,9 +57,9 @@ public:
   /// What builds are made from, from now on.
   void setJob(CompileJob Next);
   void clearJob();
-  /// Variant: canonical JSON. Checked: with bounds checks (CPU device only).
+  /// Variant: canonical JSON. Instrument: as in the table above.
   Build build(const std::string &Variant, uint64_t DeadlineMs,
-              bool Checked = false);
+              const std::string &Instrument = "");
   pid_t childPid() const { return Runs ? Runs->pid() : -1; }
 
 private:

@@ -7,6 +7,8 @@
 #include "wrapper/replay/CudaCodegen.h"
 #include "wrapper/replay/ElfCode.h"
 #include "wrapper/replay/Fork.h"
+#include "wrapper/replay/FrontEnd.h"
+#include "wrapper/replay/Instrument.h"
 #include "wrapper/replay/Message.h"
 #include "wrapper/replay/Ptxas.h"
 
@@ -17,6 +19,8 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
+#include <optional>
 
 namespace r3::replay {
 
@@ -29,11 +33,15 @@ double msSince(Clock::time_point Start) {
       .count();
 }
 
+/// Patched units that are kept.
+constexpr size_t MostPatched = 64;
+
 struct BuildResult {
   Outcome Ending = Outcome::Ok;
   std::string Message;
   std::vector<uint8_t> Binary;
   uint32_t Registers = 0, Shared = 0, Spills = 0;
+  std::vector<std::string> Sites, Unseen;
   std::map<std::string, double> Ms;
 };
 
@@ -52,14 +60,25 @@ private:
   Expected<Frame> pipelines(const json::Value &Request);
   Expected<Frame> load(const json::Value &Request, const Frame &F);
   Expected<Frame> build(const json::Value &Request);
-  BuildResult buildCuda(const Variant &V, uint64_t DeadlineMs);
-  BuildResult buildCpu(const Variant &V, uint64_t DeadlineMs, bool Checked);
+  BuildResult buildCuda(const Variant &V, const std::string &Instrument,
+                        uint64_t DeadlineMs);
+  BuildResult buildCpu(const Variant &V, const std::string &Instrument,
+                       uint64_t DeadlineMs);
+  const FrontEndResult &patched(const Variant &V, uint64_t DeadlineMs);
+  const std::vector<uint8_t> &codeOf(const Variant &V) const;
+  Expected<ForkProduct> makePtx(const Variant &V,
+                                const std::string &Instrument);
+  Expected<ForkProduct> makeObject(const Variant &V,
+                                   const std::string &Instrument);
 
   Channel Link;
   std::string Backend, Kernel, Arch, Level;
   std::vector<uint8_t> Bitcode;
   std::unique_ptr<CudaClosure> Closure;
   bool Loaded = false;
+  std::optional<FrontEnd> Sources;
+  /// Patched units, by patch: many variants of one source follow another.
+  std::map<std::string, FrontEndResult> Patched;
 };
 
 Frame reply(std::string Json, std::vector<uint8_t> Blob = {}) {
@@ -126,6 +145,11 @@ Expected<Frame> CompileServer::load(const json::Value &Request,
   Level = json::text(Request, "level", "");
   Bitcode = F.Blob;
   Closure.reset();
+  Patched.clear();
+  Sources.emplace(SourceUnit{readTexts(Request, "command"),
+                             json::text(Request, "root", ""),
+                             json::text(Request, "source", ""), Level},
+                  Bitcode);
   if (Backend == "cuda") {
     auto Parsed = CudaClosure::parse(Bitcode, Kernel);
     if (!Parsed)
@@ -136,23 +160,66 @@ Expected<Frame> CompileServer::load(const json::Value &Request,
   return reply(Message("reply").json());
 }
 
-BuildResult CompileServer::buildCuda(const Variant &V, uint64_t DeadlineMs) {
+/// The patched unit of a variant; Ok: codeOf has it.
+const FrontEndResult &CompileServer::patched(const Variant &V,
+                                             uint64_t DeadlineMs) {
+  auto Found = Patched.find(V.Patch);
+  if (Found != Patched.end())
+    return Found->second;
+  if (Patched.size() >= MostPatched)
+    Patched.clear();
+  return Patched.emplace(V.Patch, Sources->compile(V.Patch, Kernel, DeadlineMs))
+      .first->second;
+}
+
+const std::vector<uint8_t> &CompileServer::codeOf(const Variant &V) const {
+  return V.Patch.empty() ? Bitcode : Patched.at(V.Patch).Bitcode;
+}
+
+/// In a forked copy.
+Expected<ForkProduct> CompileServer::makePtx(const Variant &V,
+                                             const std::string &Instrument) {
+  ForkProduct P;
+  const bool Trace = Instrument == "trace";
+  Instrumented Code;
+  if (Trace) {
+    const auto Start = Clock::now();
+    auto Made = addTraceTo(codeOf(V), Kernel);
+    if (!Made)
+      return Made.error();
+    Code = std::move(*Made);
+    P.Sites = std::move(Code.Sites);
+    P.Unseen = std::move(Code.Unseen);
+    P.Ms["instrument"] = msSince(Start);
+  }
+  std::unique_ptr<CudaClosure> Own;
+  if (Trace || !V.Patch.empty()) {
+    auto Parsed = CudaClosure::parse(Trace ? Code.Bitcode : codeOf(V), Kernel);
+    if (!Parsed)
+      return Parsed.error();
+    Own = std::move(*Parsed);
+  }
+  auto Ptx = (Own ? Own : Closure)->toPtx(V, Level, P.Ms);
+  if (!Ptx)
+    return Ptx.error();
+  P.Bytes.assign(Ptx->begin(), Ptx->end());
+  return P;
+}
+
+BuildResult CompileServer::buildCuda(const Variant &V,
+                                     const std::string &Instrument,
+                                     uint64_t DeadlineMs) {
   const auto Begin = Clock::now();
   ForkLimits Limits;
   Limits.DeadlineMs = DeadlineMs;
   Limits.CpuSeconds = DeadlineMs / 1000 + 1;
-  ForkResult Made = runForked(Limits, [&]() -> Expected<ForkProduct> {
-    ForkProduct P;
-    auto Ptx = Closure->toPtx(V, Level, P.Ms);
-    if (!Ptx)
-      return Ptx.error();
-    P.Bytes.assign(Ptx->begin(), Ptx->end());
-    return P;
-  });
+  ForkResult Made = runForked(Limits, [&] { return makePtx(V, Instrument); });
   BuildResult R;
   R.Ending = Made.Ending;
   R.Message = std::move(Made.Message);
   R.Ms = std::move(Made.Product.Ms);
+  R.Sites = std::move(Made.Product.Sites);
+  R.Unseen = std::move(Made.Product.Unseen);
   if (R.Ending != Outcome::Ok)
     return R;
   const auto Used = static_cast<uint64_t>(msSince(Begin));
@@ -174,30 +241,50 @@ BuildResult CompileServer::buildCuda(const Variant &V, uint64_t DeadlineMs) {
   return R;
 }
 
-BuildResult CompileServer::buildCpu(const Variant &V, uint64_t DeadlineMs,
-                                    bool Checked) {
+/// In a forked copy.
+Expected<ForkProduct> CompileServer::makeObject(const Variant &V,
+                                                const std::string &Instrument) {
+  ForkProduct P;
+  const bool Trace = Instrument == "trace";
+  Instrumented Code;
+  if (Trace) {
+    const auto Start = Clock::now();
+    auto Made = addTraceTo(codeOf(V), Kernel);
+    if (!Made)
+      return Made.error();
+    Code = std::move(*Made);
+    P.Sites = std::move(Code.Sites);
+    P.Unseen = std::move(Code.Unseen);
+    P.Ms["instrument"] = msSince(Start);
+  }
+  CpuCompileOptions O;
+  O.Kernel = Kernel;
+  O.Pipeline = V.Pipeline.empty() ? "default<" + Level + ">" : V.Pipeline;
+  O.Level = V.Level.empty() ? Level : V.Level;
+  O.CheckBounds = Instrument == "bounds";
+  const auto Start = Clock::now();
+  auto Object = compileForCpu(Trace ? Code.Bitcode : codeOf(V), O);
+  if (!Object)
+    return Object.error();
+  P.Bytes = std::move(*Object);
+  P.Ms["compile"] = msSince(Start);
+  return P;
+}
+
+BuildResult CompileServer::buildCpu(const Variant &V,
+                                    const std::string &Instrument,
+                                    uint64_t DeadlineMs) {
   ForkLimits Limits;
   Limits.DeadlineMs = DeadlineMs;
   Limits.CpuSeconds = DeadlineMs / 1000 + 1;
-  ForkResult Made = runForked(Limits, [&]() -> Expected<ForkProduct> {
-    ForkProduct P;
-    CpuCompileOptions O;
-    O.Kernel = Kernel;
-    O.Pipeline = V.Pipeline.empty() ? "default<" + Level + ">" : V.Pipeline;
-    O.Level = V.Level.empty() ? Level : V.Level;
-    O.CheckBounds = Checked;
-    const auto Start = Clock::now();
-    auto Object = compileForCpu(Bitcode, O);
-    if (!Object)
-      return Object.error();
-    P.Bytes = std::move(*Object);
-    P.Ms["compile"] = msSince(Start);
-    return P;
-  });
+  ForkResult Made =
+      runForked(Limits, [&] { return makeObject(V, Instrument); });
   BuildResult R;
   R.Ending = Made.Ending;
   R.Message = std::move(Made.Message);
   R.Binary = std::move(Made.Product.Bytes);
+  R.Sites = std::move(Made.Product.Sites);
+  R.Unseen = std::move(Made.Product.Unseen);
   R.Ms = std::move(Made.Product.Ms);
   return R;
 }
@@ -213,12 +300,25 @@ Expected<Frame> CompileServer::build(const json::Value &Request) {
   if (!V)
     return V.error();
   const uint64_t DeadlineMs = json::number(Request, "deadlineMs", 20000);
-  const bool Checked = json::boolean(Request, "checked", false);
-  if (Checked && Backend == "cuda")
-    return Error(ErrorCode::Usage, "no bounds checks on the cuda device");
+  const std::string Instrument = json::text(Request, "instrument", "");
+  if (!Instrument.empty() && Instrument != "trace" &&
+      (Instrument != "bounds" || Backend == "cuda"))
+    return fail(ErrorCode::Usage, "no instrumented build '%s' on device %s",
+                Instrument.c_str(), Backend.c_str());
   const auto Start = Clock::now();
-  BuildResult R = Backend == "cuda" ? buildCuda(*V, DeadlineMs)
-                                    : buildCpu(*V, DeadlineMs, Checked);
+  BuildResult R;
+  if (!V->Patch.empty()) {
+    const FrontEndResult &Front = patched(*V, DeadlineMs);
+    R.Ending = Front.Ending;
+    R.Message = Front.Message;
+    R.Ms["front-end"] = msSince(Start);
+  }
+  if (R.Ending == Outcome::Ok) {
+    auto Before = std::move(R.Ms);
+    R = Backend == "cuda" ? buildCuda(*V, Instrument, DeadlineMs)
+                          : buildCpu(*V, Instrument, DeadlineMs);
+    R.Ms.merge(Before);
+  }
   std::string Code;
   if (R.Ending == Outcome::Ok) {
     auto Name = codeDigest(R.Binary, Kernel);
@@ -236,6 +336,8 @@ Expected<Frame> CompileServer::build(const json::Value &Request) {
                    .number("registers", R.Registers)
                    .number("shared", R.Shared)
                    .number("spills", R.Spills)
+                   .texts("sites", R.Sites)
+                   .texts("unseen", R.Unseen)
                    .times(R.Ms)
                    .json(),
                std::move(R.Binary));

@@ -8,6 +8,7 @@
 #include "plugin/ir/Pipeline.h"
 
 #include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
@@ -50,6 +51,8 @@ CudaClosure::parse(std::span<const uint8_t> Bitcode,
   auto Closure = ir::extractClosure(**Whole, Kernel);
   if (!Closure)
     return Closure.error();
+  // As in a build with a profile; and ptxas optimises nothing that has it.
+  llvm::StripDebugInfo(**Closure);
   S->Module = std::move(*Closure);
   return std::unique_ptr<CudaClosure>(new CudaClosure(std::move(S)));
 }

@@ -288,6 +288,17 @@ Attempt DeviceLink::setCode(const std::string &Slot, std::vector<uint8_t> Image,
   return A;
 }
 
+/// Digests, and what was traced.
+Error DeviceLink::readResults(const Answer &Reply, Attempt &A) {
+  ByteReader In(Reply.Blob, "results of a launch");
+  const uint64_t Count = json::number(Reply.Header, "digests", 0);
+  for (uint64_t I = 0; I < Count && !In.failed(); ++I)
+    A.Digests.push_back(In.digest());
+  if (In.left())
+    A.Traced = Footprint::read(In);
+  return In.finish();
+}
+
 Attempt DeviceLink::run(const RunRequest &R) {
   if (Error E = ensure())
     return lost(E);
@@ -300,8 +311,10 @@ Attempt DeviceLink::run(const RunRequest &R) {
                          .text("slot", R.Slot)
                          .flag("flush", R.Flush)
                          .flag("dry", R.Dry)
+                         .flag("trace", R.Trace)
+                         .number("poison", R.PoisonByte)
                          .json(),
-                     {}))
+                     R.Where ? R.Where->serialize() : std::vector<uint8_t>()))
     return lost(E);
   // Restore, launch, digests: each with a deadline of its own.
   int TimeoutMs = patienceMs();
@@ -328,11 +341,8 @@ Attempt DeviceLink::run(const RunRequest &R) {
     A.Message = json::text(Reply->Header, "message", "");
     A.Ns = json::real(Reply->Header, "ns", 0);
     A.Ms = readTimes(Reply->Header);
-    ByteReader Digests(Reply->Blob, "digests");
-    while (Digests.left())
-      A.Digests.push_back(Digests.digest());
-    if (Digests.failed())
-      return lost(Digests.error());
+    if (Error E = readResults(*Reply, A))
+      return lost(E);
     if (json::boolean(Reply->Header, "sticky", false))
       (void)lose(Error(ErrorCode::Timeout, "replaced"), A.Ending);
     return A;

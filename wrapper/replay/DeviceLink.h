@@ -7,6 +7,7 @@
 #pragma once
 
 #include "wrapper/replay/Children.h"
+#include "wrapper/replay/Footprint.h"
 #include "wrapper/replay/Message.h"
 #include "wrapper/replay/Plan.h"
 
@@ -26,6 +27,7 @@ struct Attempt {
   std::string Message;
   double Ns = 0;
   std::vector<Digest> Digests;
+  std::optional<Footprint> Traced;
   std::map<std::string, double> Ms;
   uint32_t Registers = 0, Shared = 0;
   bool ok() const { return Ending == Outcome::Ok; }
@@ -64,6 +66,9 @@ public:
     bool Flush = false;
     bool Dry = false;
     uint64_t DeadlineMs = 0; // of the launch alone
+    bool Trace = false;      // the slot has traced code
+    uint8_t PoisonByte = 0;  // with Where
+    const Poison *Where = nullptr;
   };
   /// Launches once over restored memory.
   Attempt run(const RunRequest &R);
@@ -99,6 +104,7 @@ private:
   Error adopt();
   Attempt loadCode(const std::string &Slot, Code &C);
 
+  static Error readResults(const Answer &Reply, Attempt &A);
   Error send(std::string Json, std::vector<uint8_t> Blob);
   /// The next frame of the present request.
   Expected<Answer> receive(int TimeoutMs);

@@ -35,7 +35,7 @@ private:
   Expected<Frame> adopt(const json::Value &Request);
   Expected<Frame> fill(const json::Value &Request);
   Expected<Frame> code(const json::Value &Request, const Frame &F);
-  Expected<Frame> run(const json::Value &Request, uint64_t Id);
+  Expected<Frame> run(const json::Value &Request, const Frame &F);
   Expected<Frame> read(const json::Value &Request);
 
   Expected<std::vector<OwnedFd>> receiveFds(const json::Value &Request);
@@ -96,7 +96,7 @@ Expected<Frame> DeviceServer::dispatch(const Frame &F) {
   if (Verb == "code")
     return code(*Request, F);
   if (Verb == "run")
-    return run(*Request, F.Id);
+    return run(*Request, F);
   if (Verb == "read")
     return read(*Request);
   return fail(ErrorCode::Usage, "unknown verb %s", Verb.c_str());
@@ -205,24 +205,35 @@ void DeviceServer::note(uint64_t Id, const char *Verb) {
     _exit(1); // the supervisor is gone, and so is the reason to be here
 }
 
-Expected<Frame> DeviceServer::run(const json::Value &Request, uint64_t Id) {
+Expected<Frame> DeviceServer::run(const json::Value &Request, const Frame &F) {
   Runner::Request R;
   R.Launch = json::number(Request, "launch", 0);
   R.Slot = json::text(Request, "slot", "");
   R.Flush = json::boolean(Request, "flush", false);
   R.Dry = json::boolean(Request, "dry", false);
+  R.Trace = json::boolean(Request, "trace", false);
+  R.PoisonByte = static_cast<uint8_t>(json::number(Request, "poison", 0));
+  if (!F.Blob.empty()) {
+    auto Where = Poison::parse(F.Blob);
+    if (!Where)
+      return Where.error();
+    R.Where = std::move(*Where);
+  }
   RunResult Result = Run->run(
-      R, [&] { note(Id, "launching"); }, [&] { note(Id, "launched"); });
-  ByteWriter Digests;
+      R, [&] { note(F.Id, "launching"); }, [&] { note(F.Id, "launched"); });
+  ByteWriter Blob;
   for (const Digest &Each : Result.Digests)
-    Digests.digest(Each);
+    Blob.digest(Each);
+  if (Result.Traced)
+    Result.Traced->write(Blob);
   return reply(Message("reply")
                    .outcome(Result.Ending, Result.Message)
                    .flag("sticky", Result.Sticky)
                    .real("ns", Result.Ns)
+                   .number("digests", Result.Digests.size())
                    .times(Result.Ms)
                    .json(),
-               Digests.take());
+               Blob.take());
 }
 
 Expected<Frame> DeviceServer::read(const json::Value &Request) {

@@ -13,8 +13,9 @@
 //   fill   {descriptors: N}, then N descriptors (packs) -> {}
 //   code   {slot, kernel} blob: image -> {outcome, message, registers, shared,
 //          local}
-//   run    {launch, slot, flush, dry} -> "launching", "launched", then
-//          {outcome, message, sticky, ns, ms} blob: digests
+//   run    {launch, slot, flush, dry, trace, poison: byte} blob: Poison ->
+//          "launching", "launched", then {outcome, message, sticky, ns,
+//          digests: N, ms} blob: N digests, Footprint where traced
 //   read   {launch, range, chunks: [..]} -> blob: their bytes
 #pragma once
 

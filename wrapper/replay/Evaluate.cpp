@@ -28,8 +28,6 @@ std::string jsonOf(const json::Value &Value) {
 
 /// Why the worker does not take a variant on; empty where it does.
 std::string refusal(const Variant &V, const std::string &Backend) {
-  if (!V.Patch.empty())
-    return "source patches are not built yet";
   if (!V.Launch.empty())
     return "launch maps are not applied yet";
   if (!V.Specialise.empty())
@@ -75,10 +73,11 @@ Build Session::buildVariant(const std::string &VariantJson) {
 }
 
 /// One launch of a slot and its comparison.
-trust::Judgement Session::runSlot(size_t Index, const char *Slot, double &Ns,
+trust::Judgement Session::runSlot(size_t Index, const char *Slot,
+                                  size_t Pattern, double &Ns,
                                   std::map<std::string, double> &Ms) {
   Attempt A =
-      Device->run({Index, Slot, flushes(), /*Dry=*/false, deadlineMs(Index)});
+      Device->run(request(Index, Slot, Preparations[Index].Where, Pattern));
   for (const auto &[Step, Value] : A.Ms)
     Ms[Step] += Value;
   if (!A.ok())
@@ -97,13 +96,16 @@ trust::Judgement Session::runSlot(size_t Index, const char *Slot, double &Ns,
   return Check.verdict(Compared->Complete);
 }
 
-/// The first launch of each side is verified and not counted.
+/// The first launches of each side are verified and not counted: those of the
+/// variant with memory that it must write poisoned, once with each pattern.
 trust::Judgement Session::timePairs(size_t Index, unsigned Pairs,
                                     bool VariantFirst, Evaluation &E) {
-  auto Launch = [&](bool Variant, std::vector<double> *Times) {
+
+  auto Launch = [&](bool Variant, std::vector<double> *Times,
+                    size_t Pattern = ~size_t(0)) {
     double Ns = 0;
     trust::Judgement J =
-        runSlot(Index, Variant ? VariantSlot : OriginalSlot, Ns, E.Ms);
+        runSlot(Index, Variant ? VariantSlot : OriginalSlot, Pattern, Ns, E.Ms);
     if (J.ok() && Times)
       Times->push_back(Ns);
     // The original passed before: now it is not the variant that is at fault.
@@ -113,7 +115,10 @@ trust::Judgement Session::timePairs(size_t Index, unsigned Pairs,
           "the original, between launches of the variant: " + J.Message};
     return J;
   };
-  trust::Judgement J = Launch(/*Variant=*/true, nullptr);
+  trust::Judgement J;
+  for (size_t Pattern = 0; J.ok() && Pattern < std::size(PoisonBytes);
+       ++Pattern)
+    J = Launch(/*Variant=*/true, nullptr, Pattern);
   if (J.ok() && Pairs)
     J = Launch(/*Variant=*/false, nullptr);
   for (unsigned Pair = 0; J.ok() && Pair < Pairs; ++Pair) {
@@ -166,6 +171,8 @@ Session::Reply Session::evaluate(const json::Value &Request) {
         E.Verdict = {Outcome::Duplicate, "its binary is known"};
         return E.json();
       }
+  if (E.Verdict = traceVariant(*V, Indexes); !E.Verdict.ok())
+    return E.json();
   Attempt Loaded =
       Device->setCode(VariantSlot, std::move(E.B.Binary), Kernel->first().Name);
   if (!Loaded.ok()) {
@@ -184,7 +191,8 @@ Session::Reply Session::evaluate(const json::Value &Request) {
       if (Error Failure = replayOriginal(Index, ImplicitRepetitions))
         return Failure;
     E.Verdict = Preparations[Index].Verdict;
-    if (E.Verdict.ok())
+    // A source by itself was traced.
+    if (E.Verdict.ok() && (V->Patch.empty() || !V->Pipeline.empty()))
       E.Verdict = checkAccesses(Index, V->canonicalJson(), E.Ms);
     if (E.Verdict.ok())
       E.Verdict =

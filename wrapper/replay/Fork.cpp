@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The result travels through a pipe:
-//   u8 1  u64 steps  (string name, u64 microseconds)...  bytes
+//   u8 1  u64 steps  (string name, u64 microseconds)...  sites unseen bytes
+//     sites, unseen: u64 count, strings
 //   u8 0  string message
 #include "wrapper/replay/Fork.h"
 
@@ -46,6 +47,19 @@ void writeAll(int Fd, std::span<const uint8_t> Bytes) {
   }
 }
 
+void writeTexts(ByteWriter &W, const std::vector<std::string> &Texts) {
+  W.u64(Texts.size());
+  for (const std::string &Text : Texts)
+    W.string(Text);
+}
+
+std::vector<std::string> readTexts(ByteReader &R) {
+  std::vector<std::string> Texts(R.count(/*MinBytes=*/8));
+  for (std::string &Text : Texts)
+    Text = R.string();
+  return Texts;
+}
+
 /// noexcept: memory that runs out ends the copy, whoever asked for it.
 [[noreturn]] void work(const ForkLimits &Limits,
                        const std::function<Expected<ForkProduct>()> &Work,
@@ -68,6 +82,8 @@ void writeAll(int Fd, std::span<const uint8_t> Bytes) {
       W.string(Step);
       W.u64(static_cast<uint64_t>(Ms * 1000));
     }
+    writeTexts(W, Product->Sites);
+    writeTexts(W, Product->Unseen);
     W.bytes(Product->Bytes);
   } else {
     W.string(Product.error().message());
@@ -129,6 +145,8 @@ ForkResult decode(const std::vector<uint8_t> &Bytes) {
     const std::string Step = R.string();
     Result.Product.Ms[Step] = static_cast<double>(R.u64()) / 1000;
   }
+  Result.Product.Sites = readTexts(R);
+  Result.Product.Unseen = readTexts(R);
   Result.Product.Bytes = R.bytes();
   if (Error E = R.finish())
     return failed(Outcome::BuildCrashed, E.message());

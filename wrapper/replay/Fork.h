@@ -24,6 +24,7 @@ struct ForkLimits {
 /// What the work gives back.
 struct ForkProduct {
   std::vector<uint8_t> Bytes;
+  std::vector<std::string> Sites, Unseen; // of a traced build
   std::map<std::string, double> Ms;
 };
 

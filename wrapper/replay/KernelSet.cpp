@@ -196,7 +196,7 @@ Expected<KernelSet> KernelSet::read(const Store &S,
   for (const std::string &Path : Manifests)
     if (Error E = Set.add(Path, Device))
       return E;
-  std::optional<Unit> U;
+  std::optional<Unit> &U = Set.TheUnit;
   if (auto Json = readTextFile(S.unitPath(Set.first().Unit))) {
     auto Parsed = Unit::parseJson(*Json);
     if (!Parsed)

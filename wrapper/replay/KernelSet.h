@@ -14,6 +14,7 @@
 #include "runtime/support/Unit.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -66,6 +67,8 @@ public:
 
   const std::vector<LoadedRecording> &recordings() const { return Loaded; }
   const Recording &first() const { return Loaded.front().Manifest; }
+  /// The unit's descriptor, where the store has it.
+  const std::optional<Unit> &unit() const { return TheUnit; }
   /// Recorded bytes of a chunk.
   Expected<std::vector<uint8_t>> chunk(const Digest &Name) const {
     return Packs->read(Name);
@@ -78,6 +81,7 @@ public:
 private:
   Error add(const std::string &Path, const DeviceIdentity &Device);
   std::vector<LoadedRecording> Loaded;
+  std::optional<Unit> TheUnit;
   std::unique_ptr<PackSet> Packs;
   std::unique_ptr<PackSource> Source;
 };

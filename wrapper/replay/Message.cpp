@@ -175,6 +175,15 @@ Error replyError(const json::Value &Reply) {
   return {static_cast<ErrorCode>(Code), Text};
 }
 
+std::vector<std::string> readTexts(const json::Value &Object,
+                                   const char *Name) {
+  std::vector<std::string> Result;
+  if (const json::Value *List = json::array(Object, Name))
+    for (const json::Value &Item : List->GetArray())
+      Result.emplace_back(Item.IsString() ? Item.GetString() : "");
+  return Result;
+}
+
 std::vector<double> readReals(const json::Value &Object, const char *Name) {
   std::vector<double> Result;
   if (const json::Value *List = json::array(Object, Name))

@@ -54,6 +54,7 @@ std::string errorReply(const Error &E);
 /// The error in a reply, if it is one.
 Error replyError(const json::Value &Reply);
 
+std::vector<std::string> readTexts(const json::Value &Object, const char *Name);
 std::vector<double> readReals(const json::Value &Object, const char *Name);
 std::map<std::string, double> readTimes(const json::Value &Reply);
 

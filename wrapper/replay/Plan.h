@@ -36,6 +36,8 @@ struct MemoryRange {
 inline constexpr char OriginalSlot[] = "original";
 inline constexpr char VariantSlot[] = "variant";
 inline constexpr char CheckedSlot[] = "checked";
+inline constexpr char TracedSlot[] = "traced";
+inline constexpr char TracedVariantSlot[] = "traced-variant";
 
 /// Exit status of a child that asks for another process with other addresses.
 inline constexpr int ConflictStatus = 75;

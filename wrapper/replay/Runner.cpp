@@ -5,6 +5,8 @@
 // taken out again before the digests, which are those of the recorded values.
 #include "wrapper/replay/Runner.h"
 
+#include "wrapper/replay/Tracer.h"
+
 #include <chrono>
 #include <cstring>
 
@@ -313,6 +315,32 @@ Expected<double> Runner::launch(const PlanLaunch &L, const LoadedCode &Code,
   return *Ms * 1e6;
 }
 
+std::vector<std::optional<Address>> Runner::basesOf(const PlanLaunch &L,
+                                                    const LoadedCode &Code) {
+  std::vector<std::optional<Address>> Bases;
+  for (const PlanRange &P : L.Ranges)
+    Bases.push_back(baseOf(P, Code));
+  return Bases;
+}
+
+Error Runner::poison(const Request &R, const PlanLaunch &L,
+                     const LoadedCode &Code) {
+  for (const PoisonPiece &P : R.Where.List) {
+    if (P.Range >= L.Ranges.size() || P.end() > L.Ranges[P.Range].Size)
+      return fail(ErrorCode::Damaged, "poison outside of range %u", P.Range);
+    auto Base = baseOf(L.Ranges[P.Range], Code);
+    if (!Base)
+      continue;
+    Error E = P.Rows == 1
+                  ? D.fill(*Base + P.Begin, R.PoisonByte, P.Width, Stream)
+                  : D.fillRows(*Base + P.Begin, P.Pitch, R.PoisonByte, P.Width,
+                               P.Rows, Stream);
+    if (E)
+      return E;
+  }
+  return {};
+}
+
 RunResult Runner::failed(const Error &E, Outcome Default) {
   RunResult R;
   LiveLaunch.reset();
@@ -375,12 +403,25 @@ RunResult Runner::run(const Request &R, const std::function<void()> &Ready,
     if (Error E = patch(Patches))
       return failed(E, Outcome::LaunchFailed);
     D.limitAccess(recorded(L));
+    if (Error E = poison(R, L, Code))
+      return failed(E, Outcome::LaunchFailed);
+    std::optional<Tracer> Trace;
+    if (R.Trace)
+      if (Error E =
+              Trace.emplace(D, Stream).begin(L, basesOf(L, Code), *Code.Module))
+        return failed(E, Outcome::LaunchFailed);
     Ready();
     auto Ns = launch(L, Code, Arguments, R.Flush);
     Done();
     if (!Ns)
       return failed(Ns.error(), Outcome::LaunchFailed);
     Result.Ns = *Ns;
+    if (Trace) {
+      auto Print = Trace->end();
+      if (!Print)
+        return failed(Print.error(), Outcome::LaunchFailed);
+      Result.Traced = std::move(*Print);
+    }
   }
   Result.Ms["launch"] = msSince(Start);
 

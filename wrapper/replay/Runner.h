@@ -4,6 +4,7 @@
 // recorded contents, launch, digest everything. Knows inputs only.
 #pragma once
 
+#include "wrapper/replay/Footprint.h"
 #include "wrapper/replay/Plan.h"
 #include "wrapper/replay/ReplayMemory.h"
 
@@ -31,6 +32,7 @@ struct RunResult {
   bool Sticky = false; // the process is of no further use
   double Ns = 0;       // between device events around the launch
   std::vector<Digest> Digests;
+  std::optional<Footprint> Traced;
   std::map<std::string, double> Ms;
 };
 
@@ -49,7 +51,10 @@ public:
     size_t Launch = 0;
     std::string Slot;
     bool Flush = false;
-    bool Dry = false; // restore and digest only
+    bool Dry = false;   // restore and digest only
+    bool Trace = false; // the code was built for it
+    uint8_t PoisonByte = 0;
+    Poison Where; // filled with PoisonByte before the launch
   };
   /// Ready is called when everything is in place and only the launch is left,
   /// Done when it has ended: between the two the launch's deadline runs.
@@ -77,6 +82,8 @@ private:
   /// Address of a range for the code that runs; nothing for a module global
   /// that the code does not have.
   std::optional<Address> baseOf(const PlanRange &P, const LoadedCode &Code);
+  std::vector<std::optional<Address>> basesOf(const PlanLaunch &L,
+                                              const LoadedCode &Code);
   Expected<std::vector<Digest>> digestAll(const PlanLaunch &L,
                                           const LoadedCode &Code);
   Error restore(const PlanLaunch &L, const LoadedCode &Code);
@@ -86,6 +93,7 @@ private:
                                        std::vector<uint8_t> &Arguments);
   Error patch(std::vector<Patch> &Patches);
   Error unpatch(const std::vector<Patch> &Patches);
+  Error poison(const Request &R, const PlanLaunch &L, const LoadedCode &Code);
   Expected<double> launch(const PlanLaunch &L, const LoadedCode &Code,
                           std::span<const uint8_t> Arguments, bool Flush);
   Error ensureScratch(uint64_t Bytes);

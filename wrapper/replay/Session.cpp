@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 
 namespace r3::replay {
 
@@ -89,6 +90,9 @@ Session::Reply Session::unload() {
   Kernel.reset();
   Preparations.clear();
   Checked.clear();
+  Traced.reset();
+  TracedPatch.clear();
+  TracedPatchVerdict = {};
   return Message("reply").json();
 }
 
@@ -138,12 +142,36 @@ Error Session::loadMemory() {
   return E;
 }
 
+/// Where the unit's source lies: the recorded command names it from a folder,
+/// the descriptor from the root.
+static void setSource(const Unit &U, const std::string &Arch, CompileJob &Job) {
+  auto Found = U.Commands.find(Arch);
+  if (Found == U.Commands.end() || Found->second.empty())
+    return;
+  const std::string Option = "-fdebug-compilation-dir=";
+  std::filesystem::path Folder;
+  for (const std::string &Word : Found->second)
+    if (Word.starts_with(Option))
+      Folder = Word.substr(Option.size());
+  const std::string File =
+      (Folder / Found->second.back()).lexically_normal().string();
+  if (!File.ends_with("/" + U.Source))
+    return;
+  Job.Command = Found->second;
+  Job.Source = U.Source;
+  Job.Root = File.substr(0, File.size() - U.Source.size() - 1);
+}
+
 Error Session::loadOriginal() {
   const Recording &First = Kernel->first();
   auto Bitcode = Kernel->bitcode(*TheStore);
-  if (Bitcode)
-    Compiler->setJob({Device->identity().Backend, First.Name, First.Arch,
-                      First.Level, std::move(*Bitcode)});
+  if (Bitcode) {
+    CompileJob Job{Device->identity().Backend, First.Name, First.Arch,
+                   First.Level, std::move(*Bitcode)};
+    if (const auto &U = Kernel->unit())
+      setSource(*U, First.Arch, Job);
+    Compiler->setJob(std::move(Job));
+  }
   if (Device->identity().Backend == "cuda") {
     auto Image = Kernel->image(*TheStore);
     if (!Image)
@@ -203,8 +231,7 @@ trust::Judgement Session::checkAccesses(size_t Index,
     return {};
   if (Checked != VariantJson) {
     Checked.clear();
-    Build B = Compiler->build(VariantJson, Setup.BuildDeadlineMs,
-                              /*Checked=*/true);
+    Build B = Compiler->build(VariantJson, Setup.BuildDeadlineMs, "bounds");
     Ms["checked-build"] += B.Ms["build"];
     if (B.Ending != Outcome::Ok)
       return {B.Ending, "built with bounds checks: " + B.Message};
@@ -220,6 +247,18 @@ trust::Judgement Session::checkAccesses(size_t Index,
   return {A.Ending, A.Message};
 }
 
+DeviceLink::RunRequest Session::request(size_t Index, const char *Slot,
+                                        const Poison &Where,
+                                        size_t Pattern) const {
+  DeviceLink::RunRequest R{Index, Slot, flushes()};
+  R.DeadlineMs = deadlineMs(Index);
+  if (Pattern < std::size(PoisonBytes) && Where.Bytes) {
+    R.PoisonByte = PoisonBytes[Pattern];
+    R.Where = &Where;
+  }
+  return R;
+}
+
 Error Session::replayOriginal(size_t Index, unsigned Repetitions) {
   const LoadedRecording &L = Kernel->recordings()[Index];
   Prepared P;
@@ -230,21 +269,24 @@ Error Session::replayOriginal(size_t Index, unsigned Repetitions) {
     Preparations[Index] = std::move(P);
     return Error();
   };
-  if (auto J = trust::judgeEvidence(L.Manifest); !J.ok())
+  if (auto J = traceOriginal(Index, P); !J.ok())
     return Conclude(std::move(J));
-  if (auto J = checkAccesses(Index, "{}", P.Ms); !J.ok())
-    return Conclude({J.Result, "the original: " + J.Message});
-  // One launch more than asked for: its time is not counted.
-  for (unsigned I = 0; I <= Repetitions; ++I) {
+  if (auto J = trust::judgeEvidence(L.Manifest, P.Where.Bytes); !J.ok())
+    return Conclude(std::move(J));
+  if (!P.Untraced.empty())
+    if (auto J = checkAccesses(Index, "{}", P.Ms); !J.ok())
+      return Conclude({J.Result, "the original: " + J.Message});
+  // Launches more than asked for, one a pattern: their time is not counted.
+  constexpr unsigned Patterns = std::size(PoisonBytes);
+  for (unsigned I = 0; I < Patterns + Repetitions; ++I) {
     if (Cancelled)
       return Error(ErrorCode::Interrupted, "cancelled");
-    Attempt A = Device->run(
-        {Index, OriginalSlot, flushes(), /*Dry=*/false, deadlineMs(Index)});
+    Attempt A = Device->run(request(Index, OriginalSlot, P.Where, I));
     for (const auto &[Step, Ms] : A.Ms)
       P.Ms[Step] += Ms;
     if (!A.ok())
       return Conclude({A.Ending, "the original: " + A.Message});
-    if (I)
+    if (I >= Patterns)
       P.Ns.push_back(A.Ns);
     P.Base->beginReplay();
     auto Compared = compareRun(*Kernel, Index, *Device, A.Digests,
@@ -296,6 +338,10 @@ Session::Reply Session::prepare(const json::Value &Request) {
   return Message("reply")
       .outcome(P.Verdict.Result, P.Verdict.Message)
       .flag("bitExact", P.Verdict.ok() && P.Base->bitExact())
+      .number("readBytes", P.Print ? P.Print->readBytes() : 0)
+      .number("writtenBytes", P.Print ? P.Print->writtenBytes() : 0)
+      .number("poisonedBytes", P.Where.Bytes)
+      .text("untraced", P.Untraced)
       .raws("buffers", Buffers)
       .reals("originalNs", P.Ns)
       .real("programNs",

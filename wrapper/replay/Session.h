@@ -10,6 +10,7 @@
 #include "wrapper/trust/Verdict.h"
 
 #include "runtime/support/Store.h"
+#include "runtime/support/Variant.h"
 
 #include <atomic>
 #include <memory>
@@ -50,6 +51,9 @@ private:
     std::vector<double> Ns;
     std::map<std::string, double> Ms;
     double OriginalNs = 0; // median
+    std::optional<Footprint> Print;
+    std::string Untraced; // why there is no footprint
+    Poison Where;
   };
   struct Evaluation; // in Evaluate.cpp
 
@@ -67,6 +71,19 @@ private:
   /// launch, gets its name and place here.
   trust::Judgement checkAccesses(size_t Index, const std::string &VariantJson,
                                  std::map<std::string, double> &Ms);
+  std::string loadTraced();
+  Attempt runTraced(size_t Index, const char *Slot);
+  /// How a source variant runs in the traced build; kept for the last patch.
+  trust::Judgement traceVariant(const Variant &V,
+                                const std::vector<size_t> &Indexes);
+  trust::Judgement traceSource(const std::string &Patch,
+                               const std::vector<size_t> &Indexes);
+  /// Fills P's footprint; not ok where the original leaves the recording.
+  trust::Judgement traceOriginal(size_t Index, Prepared &P);
+  /// A run of the original or a variant with the poison of PoisonBytes[Pattern]
+  /// before it; without, for a pattern that there is not.
+  DeviceLink::RunRequest request(size_t Index, const char *Slot,
+                                 const Poison &Where, size_t Pattern) const;
   /// Whether caches are flushed before a launch. Not on the CPU device: the
   /// caches that virtual machines report take longer to flush than kernels
   /// take to run.
@@ -74,8 +91,8 @@ private:
 
   // Evaluation.
   Build buildVariant(const std::string &VariantJson);
-  trust::Judgement runSlot(size_t Index, const char *Slot, double &Ns,
-                           std::map<std::string, double> &Ms);
+  trust::Judgement runSlot(size_t Index, const char *Slot, size_t Pattern,
+                           double &Ns, std::map<std::string, double> &Ms);
   trust::Judgement timePairs(size_t Index, unsigned Pairs, bool VariantFirst,
                              Evaluation &E);
 
@@ -90,6 +107,13 @@ private:
   std::string OriginalCode; // digest; CUDA: of the program's image
   std::string Checked;      // the variant in CheckedSlot
   std::vector<Prepared> Preparations;
+  struct TracedCode {
+    std::string Why; // it cannot be used; empty where it can
+    std::vector<std::string> Sites;
+  };
+  std::optional<TracedCode> Traced;
+  std::string TracedPatch;
+  trust::Judgement TracedPatchVerdict;
 };
 
 } // namespace r3::replay

@@ -61,7 +61,9 @@ std::vector<size_t> differing(std::span<const Digest> Expected,
   return Result;
 }
 
-Judgement judgeEvidence(const Recording &R) {
+Judgement judgeEvidence(const Recording &R, uint64_t PoisonedBytes) {
+  if (PoisonedBytes)
+    return {};
   for (const RecordedAllocation &A : R.Allocations)
     for (const ChangedChunk &C : A.After)
       if (C.Chunk < A.Before.size() && A.Before[C.Chunk] != C.After)

@@ -17,7 +17,8 @@
 //      original, and differ from the record by at most 2 S.
 //   4. NaN, infinity and denormal numbers are compared by their bits, never by
 //      a tolerance: small integers kept in a float buffer look like denormals.
-//   5. A recording whose launch changed nothing is no evidence.
+//   5. A recording whose launch changed nothing is no evidence, unless it
+//      writes memory that it does not read: that is poisoned before a replay.
 //   6. Memory around the recorded allocations must be as it was.
 // A buffer's element type is what the kernel stores through the pointer
 // arguments that lead to it; where that is unknown, its bytes must agree.
@@ -48,8 +49,9 @@ struct Judgement {
 std::vector<size_t> differing(std::span<const Digest> Expected,
                               std::span<const Digest> Got);
 
-/// NotVerifiable where the recorded launch changed no memory.
-Judgement judgeEvidence(const Recording &R);
+/// NotVerifiable where the recorded launch changed no memory and none can be
+/// poisoned.
+Judgement judgeEvidence(const Recording &R, uint64_t PoisonedBytes);
 
 /// A buffer whose values may be compared.
 struct Buffer {

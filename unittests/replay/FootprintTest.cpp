@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What may be poisoned, and the forms in which footprints travel.
+#include "wrapper/replay/Footprint.h"
+
+#include <gtest/gtest.h>
+
+using namespace r3;
+using namespace r3::replay;
+
+namespace {
+
+Footprint example() {
+  Footprint F;
+  F.Ranges.resize(3);
+  F.Ranges[0].Read.append({0, 100});
+  F.Ranges[1].Read.append({10, 20});
+  F.Ranges[1].Written.append({0, 40});
+  F.Outside.Count = 2;
+  F.Outside.Address = 0x1234;
+  F.Outside.Thread[2] = 7;
+  return F;
+}
+
+TEST(Footprint, PoisonIsWhatIsWrittenAndNotRead) {
+  const Poison P(example());
+  EXPECT_EQ(P.Bytes, 30u);
+  ASSERT_EQ(P.List.size(), 2u);
+  EXPECT_EQ(P.List[0].Range, 1u);
+  EXPECT_EQ(P.List[0].Begin, 0u);
+  EXPECT_EQ(P.List[0].end(), 10u);
+  EXPECT_EQ(P.List[1].Begin, 20u);
+  EXPECT_EQ(P.List[1].end(), 40u);
+}
+
+TEST(Footprint, RegularIntervalsAreRows) {
+  Footprint F;
+  F.Ranges.resize(1);
+  for (uint64_t I = 0; I < 100000; ++I)
+    F.Ranges[0].Written.append({I * 1536, I * 1536 + 1280});
+  F.Ranges[0].Written.append({200000000, 200000001});
+  const Poison P(F);
+  ASSERT_EQ(P.List.size(), 2u);
+  EXPECT_EQ(P.List[0].Pitch, 1536u);
+  EXPECT_EQ(P.List[0].Rows, 100000u);
+  EXPECT_EQ(P.Bytes, 128000001u);
+  EXPECT_EQ(P.LeftBytes, 0u);
+}
+
+TEST(Footprint, TheLargestPiecesArePoisoned) {
+  Footprint F;
+  F.Ranges.resize(1);
+  for (uint64_t I = 0; I < Poison::Pieces + 10; ++I)
+    F.Ranges[0].Written.append(
+        {I * 100 + I % 2, I * 100 + I % 2 + (I < 10 ? 1 + I % 2 : 8 + I % 2)});
+  const Poison P(F);
+  EXPECT_EQ(P.List.size(), Poison::Pieces);
+  EXPECT_EQ(P.LeftBytes, 15u); // the first ten
+}
+
+TEST(Footprint, IsReadAsWrittenAndRefusedAtEveryLength) {
+  ByteWriter Out;
+  example().write(Out);
+  ByteReader In(Out.data(), "test");
+  const Footprint Again = Footprint::read(In);
+  EXPECT_FALSE(In.finish());
+  EXPECT_EQ(Again.readBytes(), 110u);
+  EXPECT_EQ(Again.writtenBytes(), 40u);
+  EXPECT_EQ(Again.Outside.Address, 0x1234u);
+  EXPECT_EQ(Again.Outside.Thread[2], 7u);
+  for (size_t Size = 0; Size < Out.data().size(); ++Size) {
+    ByteReader Cut(Out.data().first(Size), "test");
+    (void)Footprint::read(Cut);
+    EXPECT_TRUE(Cut.finish()) << Size;
+  }
+}
+
+TEST(Footprint, PoisonIsReadAsWrittenAndRefusedAtEveryLength) {
+  const auto Bytes = Poison(example()).serialize();
+  auto Again = Poison::parse(Bytes);
+  ASSERT_TRUE(Again);
+  EXPECT_EQ(Again->serialize(), Bytes);
+  for (size_t Size = 0; Size < Bytes.size(); ++Size)
+    EXPECT_FALSE(Poison::parse({Bytes.data(), Size})) << Size;
+}
+
+} // namespace

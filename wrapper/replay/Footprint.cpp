@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "wrapper/replay/Footprint.h"
+
+#include <algorithm>
+
+namespace r3::replay {
+
+uint64_t Footprint::readBytes() const {
+  uint64_t Sum = 0;
+  for (const RangeFootprint &R : Ranges)
+    Sum += R.Read.bytes();
+  return Sum;
+}
+
+uint64_t Footprint::writtenBytes() const {
+  uint64_t Sum = 0;
+  for (const RangeFootprint &R : Ranges)
+    Sum += R.Written.bytes();
+  return Sum;
+}
+
+void Footprint::write(ByteWriter &Out) const {
+  Out.u64(Outside.Count);
+  Out.u64(Outside.Address);
+  Out.u64(Outside.Size);
+  Out.u32(Outside.Kind);
+  Out.u32(Outside.Site);
+  for (unsigned I = 0; I < 3; ++I) {
+    Out.u32(Outside.Block[I]);
+    Out.u32(Outside.Thread[I]);
+  }
+  Out.u64(Ranges.size());
+  for (const RangeFootprint &R : Ranges) {
+    R.Read.write(Out);
+    R.Written.write(Out);
+  }
+}
+
+Footprint Footprint::read(ByteReader &In) {
+  Footprint F;
+  F.Outside.Count = In.u64();
+  F.Outside.Address = In.u64();
+  F.Outside.Size = In.u64();
+  F.Outside.Kind = In.u32();
+  F.Outside.Site = In.u32();
+  for (unsigned I = 0; I < 3; ++I) {
+    F.Outside.Block[I] = In.u32();
+    F.Outside.Thread[I] = In.u32();
+  }
+  F.Ranges.resize(In.count(/*MinBytes=*/16));
+  for (RangeFootprint &R : F.Ranges) {
+    R.Read = IntervalSet::read(In);
+    R.Written = IntervalSet::read(In);
+  }
+  return F;
+}
+
+/// Adds an interval to the rows of the last piece, where it continues them.
+static void addPiece(std::vector<PoisonPiece> &List, uint32_t Range,
+                     const Interval &I) {
+  if (!List.empty()) {
+    PoisonPiece &Last = List.back();
+    const uint64_t Step = I.Begin - (Last.Begin + Last.Pitch * (Last.Rows - 1));
+    if (Last.Range == Range && Last.Width == I.size() &&
+        (Last.Rows == 1 || Last.Pitch == Step)) {
+      Last.Pitch = Step;
+      ++Last.Rows;
+      return;
+    }
+  }
+  List.push_back({Range, I.Begin, I.size()});
+}
+
+Poison::Poison(const Footprint &F) {
+  for (size_t R = 0; R < F.Ranges.size(); ++R) {
+    const IntervalSet Unread = F.Ranges[R].Written.minus(F.Ranges[R].Read);
+    for (const Interval &I : Unread.intervals())
+      addPiece(List, static_cast<uint32_t>(R), I);
+  }
+  if (List.size() > Pieces) {
+    std::nth_element(List.begin(), List.begin() + Pieces, List.end(),
+                     [](const PoisonPiece &A, const PoisonPiece &B) {
+                       return A.bytes() > B.bytes();
+                     });
+    for (size_t I = Pieces; I < List.size(); ++I)
+      LeftBytes += List[I].bytes();
+    List.resize(Pieces);
+  }
+  for (const PoisonPiece &P : List)
+    Bytes += P.bytes();
+}
+
+std::vector<uint8_t> Poison::serialize() const {
+  ByteWriter Out;
+  Out.u64(List.size());
+  for (const PoisonPiece &P : List) {
+    Out.u32(P.Range);
+    for (uint64_t Word : {P.Begin, P.Width, P.Pitch, P.Rows})
+      Out.u64(Word);
+  }
+  return Out.take();
+}
+
+Expected<Poison> Poison::parse(std::span<const uint8_t> Blob) {
+  constexpr uint64_t Most = 1ull << 57;
+  ByteReader In(Blob, "poison");
+  Poison P;
+  P.List.resize(In.count(/*MinBytes=*/36));
+  for (PoisonPiece &Piece : P.List) {
+    Piece.Range = In.u32();
+    for (uint64_t *Word :
+         {&Piece.Begin, &Piece.Width, &Piece.Pitch, &Piece.Rows})
+      *Word = In.u64();
+    const bool Overflows =
+        Piece.Begin > Most || Piece.Width > Most || !Piece.Width ||
+        !Piece.Rows || Piece.Pitch > Most ||
+        (Piece.Rows > 1 &&
+         (Piece.Pitch < Piece.Width || Piece.Rows > Most / Piece.Pitch));
+    if (Overflows) {
+      In.reject("a piece of impossible size");
+      break;
+    }
+    P.Bytes += Piece.bytes();
+  }
+  if (Error E = In.finish())
+    return E;
+  return P;
+}
+
+} // namespace r3::replay

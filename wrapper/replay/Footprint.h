@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What a traced launch read and wrote, to the byte, and what of it may be
+// poisoned. Offsets are those in the ranges of a PlanLaunch.
+#pragma once
+
+#include "runtime/support/Intervals.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace r3::replay {
+
+struct RangeFootprint {
+  IntervalSet Read, Written;
+};
+
+/// An access outside of all ranges; it was skipped.
+struct OutsideAccess {
+  uint64_t Count = 0; // of all such accesses; the others describe one
+  uint64_t Address = 0, Size = 0;
+  uint32_t Kind = 0; // trace::Kind
+  uint32_t Site = 0;
+  uint32_t Block[3] = {}, Thread[3] = {};
+};
+
+struct Footprint {
+  std::vector<RangeFootprint> Ranges; // one a plan range; guards are empty
+  OutsideAccess Outside;
+
+  uint64_t readBytes() const;
+  uint64_t writtenBytes() const;
+  void write(ByteWriter &Out) const;
+  static Footprint read(ByteReader &In);
+};
+
+/// Memory that the original writes and never reads: whatever is in it before a
+/// launch must not matter. At most Pieces pieces, the largest ones (each is one
+/// fill before a launch). A piece is rows of one width at one pitch: pitched
+/// memory and fields of structures are regular.
+struct PoisonPiece {
+  uint32_t Range = 0;
+  uint64_t Begin = 0, Width = 0, Pitch = 0, Rows = 1;
+  uint64_t end() const { return Begin + Pitch * (Rows - 1) + Width; }
+  uint64_t bytes() const { return Width * Rows; }
+};
+struct Poison {
+  static constexpr size_t Pieces = 4096;
+  std::vector<PoisonPiece> List;
+  uint64_t Bytes = 0;     // of the list
+  uint64_t LeftBytes = 0; // that could be, beyond the limit
+
+  explicit Poison(const Footprint &F);
+  Poison() = default;
+  std::vector<uint8_t> serialize() const;
+  static Expected<Poison> parse(std::span<const uint8_t> Blob);
+};
+
+/// The two patterns: no float that occurs, no zero, and not each other's sign.
+inline constexpr uint8_t PoisonBytes[] = {0xFF, 0x5B};
+
+} // namespace r3::replay

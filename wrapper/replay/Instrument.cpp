@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Variables are put into registers first, so that only real memory is looked
+// at; nothing is inlined, since the CPU device replaces whole functions.
+#include "wrapper/replay/Instrument.h"
+
+#include "plugin/instrument/Trace.h"
+#include "plugin/ir/Closure.h"
+
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Transforms/Scalar/SROA.h"
+
+using namespace llvm;
+
+namespace r3::replay {
+
+static void promoteVariables(Module &M) {
+  LoopAnalysisManager Loops;
+  FunctionAnalysisManager Functions;
+  CGSCCAnalysisManager Components;
+  ModuleAnalysisManager Modules;
+  PassBuilder Builder;
+  Builder.registerModuleAnalyses(Modules);
+  Builder.registerCGSCCAnalyses(Components);
+  Builder.registerFunctionAnalyses(Functions);
+  Builder.registerLoopAnalyses(Loops);
+  Builder.crossRegisterProxies(Loops, Functions, Components, Modules);
+  ModulePassManager Passes;
+  Passes.addPass(
+      createModuleToFunctionPassAdaptor(SROAPass(SROAOptions::PreserveCFG)));
+  Passes.run(M, Modules);
+}
+
+Expected<Instrumented> addTraceTo(std::span<const uint8_t> Bitcode,
+                                  const std::string &Kernel) {
+  LLVMContext Context;
+  MemoryBufferRef Buffer(
+      StringRef(reinterpret_cast<const char *>(Bitcode.data()), Bitcode.size()),
+      "device code");
+  auto Whole = parseBitcodeFile(Buffer, Context);
+  if (!Whole)
+    return fail(ErrorCode::Damaged, "device code: %s",
+                toString(Whole.takeError()).c_str());
+  auto Closure = ir::extractClosure(**Whole, Kernel);
+  if (!Closure)
+    return Closure.error();
+  promoteVariables(**Closure);
+  auto Info = instrument::addTrace(**Closure);
+  if (!Info)
+    return Info.error();
+  std::string Broken;
+  raw_string_ostream Out(Broken);
+  if (verifyModule(**Closure, &Out))
+    return fail(ErrorCode::Failed, "the traced build is broken: %s",
+                StringRef(Broken).split('\n').first.str().c_str());
+  SmallVector<char, 0> Bytes;
+  raw_svector_ostream Stream(Bytes);
+  WriteBitcodeToFile(**Closure, Stream);
+  return Instrumented{{Bytes.begin(), Bytes.end()},
+                      std::move(Info->Sites),
+                      std::move(Info->Unseen)};
+}
+
+} // namespace r3::replay

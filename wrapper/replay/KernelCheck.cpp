@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "wrapper/replay/KernelCheck.h"
+
+#include "plugin/ir/Closure.h"
+#include "plugin/ir/Fingerprint.h"
+#include "plugin/ir/Pipeline.h"
+
+#include "runtime/support/Digest.h"
+
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/DataLayout.h"
+#include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/LLVMContext.h"
+
+using namespace llvm;
+
+namespace r3::replay {
+
+namespace {
+
+Expected<std::unique_ptr<Module>> parse(std::span<const uint8_t> Bitcode,
+                                        LLVMContext &Context,
+                                        const char *What) {
+  MemoryBufferRef Buffer(
+      StringRef(reinterpret_cast<const char *>(Bitcode.data()), Bitcode.size()),
+      What);
+  auto M = parseBitcodeFile(Buffer, Context);
+  if (!M)
+    return fail(ErrorCode::Damaged, "%s: %s", What,
+                toString(M.takeError()).c_str());
+  return std::move(*M);
+}
+
+/// The module as the plugin would have seen it, with the names that it gives.
+Expected<std::unique_ptr<Module>> parseFresh(const FreshUnit &Fresh,
+                                             LLVMContext &Context) {
+  auto M = parse(Fresh.Bitcode, Context, "patched device code");
+  if (!M)
+    return M;
+  auto Machine = ir::createTargetMachine(**M, Fresh.Level);
+  if (!Machine)
+    return Machine.error();
+  if (Error E = ir::startPipeline(**M, **Machine, Fresh.Level))
+    return E;
+  ir::exposeGlobals(**M, contentDigest(Fresh.Source).hex().substr(0, 8));
+  return M;
+}
+
+/// Offsets and sizes of all scalars of a type, in order.
+void flatten(Type *T, uint64_t Offset, const DataLayout &Layout,
+             std::vector<std::pair<uint64_t, uint64_t>> &Into) {
+  if (auto *S = dyn_cast<StructType>(T)) {
+    const StructLayout *L = Layout.getStructLayout(S);
+    for (unsigned I = 0; I < S->getNumElements(); ++I)
+      flatten(S->getElementType(I), Offset + L->getElementOffset(I), Layout,
+              Into);
+  } else if (auto *A = dyn_cast<ArrayType>(T);
+             A && A->getNumElements() <= 4096) {
+    const uint64_t Step = Layout.getTypeAllocSize(A->getElementType());
+    for (uint64_t I = 0; I < A->getNumElements(); ++I)
+      flatten(A->getElementType(), Offset + I * Step, Layout, Into);
+  } else {
+    Into.emplace_back(Offset, Layout.getTypeStoreSize(T));
+  }
+}
+
+using Layout = std::vector<std::vector<std::pair<uint64_t, uint64_t>>>;
+
+Layout parametersOf(const Function &F) {
+  Layout Result;
+  for (const Argument &A : F.args()) {
+    Type *T = A.hasByValAttr() ? A.getParamByValType() : A.getType();
+    Result.emplace_back();
+    flatten(T, 0, F.getDataLayout(), Result.back());
+  }
+  return Result;
+}
+
+/// A mutable device variable that the kernel uses and Old does not have.
+std::string newVariable(const Function &Kernel, const Module &Old) {
+  for (const GlobalValue *G : ir::reachableFrom(Kernel))
+    if (auto *V = dyn_cast<GlobalVariable>(G))
+      if (ir::isMutable(*V) && !Old.getNamedValue(V->getName()))
+        return V->getName().str();
+  return {};
+}
+
+/// What a fingerprint leaves out and an edit may be about: hints for loops and
+/// for inlining.
+std::string hintsOf(const Function &Kernel) {
+  std::string Text;
+  raw_string_ostream Out(Text);
+  for (const GlobalValue *G : ir::reachableFrom(Kernel)) {
+    auto *F = dyn_cast<Function>(G);
+    if (!F || F->isDeclaration())
+      continue;
+    Out << F->hasFnAttribute(Attribute::AlwaysInline)
+        << F->hasFnAttribute(Attribute::NoInline);
+    for (const BasicBlock &Block : *F)
+      if (const MDNode *Loop =
+              Block.getTerminator()->getMetadata(LLVMContext::MD_loop))
+        for (const MDOperand &Hint : drop_begin(Loop->operands()))
+          if (auto *Node = dyn_cast<MDNode>(Hint);
+              Node && !isa<DILocation>(Node))
+            for (const MDOperand &Part : Node->operands()) {
+              if (auto *Name = dyn_cast<MDString>(Part))
+                Out << Name->getString();
+              else if (auto *Number = mdconst::dyn_extract<ConstantInt>(Part))
+                Out << ' ' << Number->getZExtValue();
+              Out << ';';
+            }
+  }
+  return Text;
+}
+
+CheckedKernel refused(std::string Why) {
+  return {Outcome::Refused, std::move(Why), {}};
+}
+
+} // namespace
+
+CheckedKernel checkKernel(std::span<const uint8_t> Recorded,
+                          const FreshUnit &Fresh, const std::string &Kernel) {
+  LLVMContext Context;
+  auto Old = parse(Recorded, Context, "recorded device code");
+  if (!Old)
+    return {Outcome::BuildFailed, Old.error().message(), {}};
+  auto New = parseFresh(Fresh, Context);
+  if (!New)
+    return {Outcome::BuildFailed, New.error().message(), {}};
+  const Function *Before = (*Old)->getFunction(Kernel);
+  const Function *After = (*New)->getFunction(Kernel);
+  if (!Before)
+    return {
+        Outcome::BuildFailed, "the recorded unit has no kernel " + Kernel, {}};
+  if (!After || After->isDeclaration() || !ir::isKernel(*After))
+    return refused("the changed unit has no kernel " + Kernel +
+                   ": its name and parameter types must stay");
+  if (parametersOf(*Before) != parametersOf(*After))
+    return refused("the kernel's parameters have another layout than the "
+                   "recorded ones");
+  if (std::string Name = newVariable(*After, **Old); !Name.empty())
+    return refused("the change adds the device variable " + Name +
+                   ", which no recording holds");
+  if (ir::fingerprint(**Old, *Before) == ir::fingerprint(**New, *After) &&
+      hintsOf(*Before) == hintsOf(*After))
+    return {Outcome::Duplicate, "the change does not reach this kernel", {}};
+  SmallVector<char, 0> Bytes;
+  raw_svector_ostream Out(Bytes);
+  WriteBitcodeToFile(**New, Out);
+  return {Outcome::Ok, "", {Bytes.begin(), Bytes.end()}};
+}
+
+std::string changedSince(std::span<const uint8_t> Recorded,
+                         const FreshUnit &Fresh, const std::string &Kernel) {
+  const CheckedKernel Same = checkKernel(Recorded, Fresh, Kernel);
+  if (Same.Ending == Outcome::Duplicate)
+    return {};
+  return "the source on disk is not the recorded one (build and record it "
+         "again)" +
+         (Same.Message.empty() ? "" : ": " + Same.Message);
+}
+
+} // namespace r3::replay

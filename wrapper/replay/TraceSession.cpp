@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The original, once a recording, in the traced build: what it reads and
+// writes, and so what may be poisoned. Where that cannot be known, the reason
+// is kept and nothing is poisoned. Each new source runs in the traced build
+// before it runs in any other: an access outside of the recorded memory is
+// named with its line and faults no device.
+#include "wrapper/replay/Session.h"
+
+#include "runtime/support/TraceAbi.h"
+
+#include <algorithm>
+
+namespace r3::replay {
+
+namespace {
+
+/// Every access is a call and up to two atomic operations.
+constexpr unsigned TracedSlower = 5; // than others may take
+
+const char *verbOf(uint32_t Kind) {
+  return Kind == trace::Read    ? "reads"
+         : Kind == trace::Write ? "writes"
+                                : "reads and writes";
+}
+
+std::string sentence(const OutsideAccess &O,
+                     const std::vector<std::string> &Sites) {
+  return format("%s %llu bytes at 0x%llx, outside of the recorded memory (%s; "
+                "block %u,%u,%u thread %u,%u,%u; %llu such accesses)",
+                verbOf(O.Kind), static_cast<unsigned long long>(O.Size),
+                static_cast<unsigned long long>(O.Address),
+                O.Site < Sites.size() ? Sites[O.Site].c_str() : "?", O.Block[0],
+                O.Block[1], O.Block[2], O.Thread[0], O.Thread[1], O.Thread[2],
+                static_cast<unsigned long long>(O.Count));
+}
+
+} // namespace
+
+/// Builds and loads the traced code, once a kernel; a sentence where that is
+/// not possible.
+std::string Session::loadTraced() {
+  if (Traced)
+    return Traced->Why;
+  Traced.emplace();
+  Build B = Compiler->build("{}", Setup.BuildDeadlineMs, "trace");
+  if (B.Ending != Outcome::Ok)
+    return Traced->Why = "the traced build fails: " + B.Message;
+  if (!B.Unseen.empty())
+    return Traced->Why = "the kernel has accesses that cannot be traced: " +
+                         B.Unseen.front();
+  Traced->Sites = std::move(B.Sites);
+  Attempt A =
+      Device->setCode(TracedSlot, std::move(B.Binary), Kernel->first().Name);
+  if (!A.ok())
+    Traced->Why = "the traced code cannot be loaded: " + A.Message;
+  return Traced->Why;
+}
+
+Attempt Session::runTraced(size_t Index, const char *Slot) {
+  DeviceLink::RunRequest R{Index, Slot};
+  R.Trace = true;
+  R.DeadlineMs = deadlineMs(Index, TracedSlower);
+  return Device->run(R);
+}
+
+trust::Judgement Session::traceOriginal(size_t Index, Prepared &P) {
+  P.Untraced = loadTraced();
+  if (!P.Untraced.empty())
+    return {};
+  Attempt A = runTraced(Index, TracedSlot);
+  P.Ms["trace"] = A.Ms["launch"];
+  if (!A.ok() || !A.Traced) {
+    P.Untraced = "the traced launch: " + A.Message;
+    return {};
+  }
+  P.Print = std::move(A.Traced);
+  P.Where = Poison(*P.Print);
+  const OutsideAccess &O = P.Print->Outside;
+  if (!O.Count)
+    return {};
+  return {Outcome::OutOfBounds, "the original " + sentence(O, Traced->Sites)};
+}
+
+trust::Judgement Session::traceVariant(const Variant &V,
+                                       const std::vector<size_t> &Indexes) {
+  if (V.Patch.empty() || V.Patch == TracedPatch)
+    return TracedPatchVerdict;
+  TracedPatch = V.Patch;
+  return TracedPatchVerdict = traceSource(V.Patch, Indexes);
+}
+
+trust::Judgement Session::traceSource(const std::string &Patch,
+                                      const std::vector<size_t> &Indexes) {
+  Variant Source;
+  Source.Patch = Patch;
+  Build B =
+      Compiler->build(Source.canonicalJson(), Setup.BuildDeadlineMs, "trace");
+  if (B.Ending != Outcome::Ok)
+    return {B.Ending, "the traced build: " + B.Message};
+  Attempt Loaded = Device->setCode(TracedVariantSlot, std::move(B.Binary),
+                                   Kernel->first().Name);
+  if (!Loaded.ok())
+    return {Loaded.Ending, "the traced build: " + Loaded.Message};
+  for (size_t Index : Indexes) {
+    Attempt A = runTraced(Index, TracedVariantSlot);
+    if (!A.ok())
+      return {A.Ending, "in the traced build: " + A.Message};
+    if (A.Traced && A.Traced->Outside.Count)
+      return {Outcome::OutOfBounds,
+              "it " + sentence(A.Traced->Outside, B.Sites)};
+  }
+  return {};
+}
+
+} // namespace r3::replay
