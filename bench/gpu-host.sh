@@ -38,27 +38,40 @@ export CUDA_PATH=$cuda PATH=$cuda/bin:$PATH
 clang=$(command -v clang++-22 || command -v clang++) || { echo "error: no clang++ in PATH"; exit 77; }
 export R3_CLANG=$clang PATH=$root/bin:$root/tools:$PATH PYTHONDONTWRITEBYTECODE=1
 
-passed=0 failed=0 skipped=0
+passed=0 failed=0 skipped=0 started=()
 row() { printf '%-18s %-7s %6ss  %s\n' "$@"; }
-# run NAME SECONDS COMMAND...: one row; the command's last line is its result.
-run() {
-  local name=$1 limit=$2 begin=$SECONDS status left; shift 2
+# begin NAME SECONDS COMMAND...: starts a step.
+begin() {
+  local name=$1 limit=$2 left=$((deadline - SECONDS)); shift 2
   [[ -n $only && $only != *",$name,"* ]] && return
-  left=$((deadline - SECONDS))
-  if [[ $left -lt 5 ]]; then row "$name" "no time" 0 ""; skipped=$((skipped + 1)); return; fi
-  timeout -k 5 $((left < limit ? left : limit)) "$@" >"$out/$name.log" 2>"$out/$name.err"
-  status=$?
-  case $status in
-    0) passed=$((passed + 1)); word=ok ;;
-    77) skipped=$((skipped + 1)); word=skipped ;;
-    124 | 137) failed=$((failed + 1)); word=timeout ;;
-    *) failed=$((failed + 1)); word=FAILED ;;
-  esac
-  row "$name" "$word" $((SECONDS - begin)) "$(tail -n 1 "$out/$name.log" | cut -c1-240)"
-  [[ $word = ok || $word = skipped ]] ||
-    { tail -n 25 "$out/$name.log"; tail -n 5 "$out/$name.err"; } | cut -c1-200 | sed 's/^/    /'
+  started+=("$name")
+  if [[ $left -lt 5 ]]; then echo "no-time 0" >"$out/$name.status"; return; fi
+  { local from=$SECONDS
+    timeout -k 5 $((left < limit ? left : limit)) "$@" >"$out/$name.log" 2>"$out/$name.err"
+    echo "$? $((SECONDS - from))" >"$out/$name.status"; } &
 }
-figure() { run "$1" "$2" python3 "$root/bench/run" "$1" --prefix "$root" --repeat 5; }
+# Waits for all that was begun: one row each; a step's last line is its result.
+finish() {
+  local name status seconds word
+  wait
+  for name in "${started[@]}"; do
+    read -r status seconds <"$out/$name.status"
+    case $status in
+      0) passed=$((passed + 1)); word=ok ;;
+      77) skipped=$((skipped + 1)); word=skipped ;;
+      no-time) skipped=$((skipped + 1)); row "$name" "no time" 0 ""; continue ;;
+      124 | 137) failed=$((failed + 1)); word=timeout ;;
+      *) failed=$((failed + 1)); word=FAILED ;;
+    esac
+    row "$name" "$word" "$seconds" "$(tail -n 1 "$out/$name.log" | cut -c1-240)"
+    [[ $word = ok || $word = skipped ]] ||
+      { tail -n 25 "$out/$name.log"; tail -n 5 "$out/$name.err"; } | cut -c1-200 | sed 's/^/    /'
+  done
+  started=()
+}
+figure() { begin "$1" "$2" python3 "$root/bench/run" "$1" --prefix "$root" --repeat 5; }
+# By itself: its times mean something.
+timed() { figure "$@"; finish; }
 
 # The lit tests that run on either device, in the pack's layout.
 lit_tests() {
@@ -89,17 +102,18 @@ export -f lit_tests; export root out clang cuda
 nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>/dev/null || echo "no GPU"
 "$clang" --version | head -n 1
 row FIGURE RESULT TIME DETAIL
-run selftest 60 "$root/libexec/r3/r3-gpu-selftest"
-run doctor 20 "$root/bin/r3" doctor
-run demo 120 bash "$root/share/r3/demo.sh" "$root" "$out/demo"
-run lit 120 bash -c lit_tests
-figure launch-overhead 60
-figure replay-reproduce 120
-figure record-pause 60
-figure record-growth 60
-figure respawn 90
-figure record-time 120
-figure store-rate 120
-figure addresses 240
+begin selftest 120 "$root/libexec/r3/r3-gpu-selftest"
+begin doctor 60 "$root/bin/r3" doctor
+begin demo 150 bash "$root/share/r3/demo.sh" "$root" "$out/demo"
+begin lit 150 bash -c lit_tests
+figure replay-reproduce 150
+finish
+timed launch-overhead 60
+timed record-pause 60
+timed record-growth 60
+timed respawn 90
+timed store-rate 120
+timed record-time 120
+timed addresses 240
 printf '%d passed, %d failed, %d skipped\n' $passed $failed $skipped
 [[ $failed = 0 ]]

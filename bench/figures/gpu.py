@@ -164,7 +164,8 @@ def record_time(setting):
     begin = setting.seconds([program, "320", "200"])
     more = setting.seconds([program, "320", "1200"])
     step = max((more - begin) / 1000, 1e-6)
-    steps = str(int(24 / step))
+    fixed = begin - 200 * step
+    steps = str(max(200, int((23 - fixed) / step)))
     plain = setting.seconds([program, "320", steps])
     recorded = setting.seconds([setting.r3, "record", "--", program, "320",
                                 steps], add=in_store(setting, "time"))
