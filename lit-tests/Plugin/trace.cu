@@ -8,15 +8,20 @@
 // RUN: opt -mcpu=sm_90 -passes='default<O2>' %t.ll -o %t.o2.bc
 // RUN: llc -mcpu=sm_90 -mattr=+ptx80 %t.o2.bc -o %t.ptx
 // RUN: ptxas -arch=sm_90 %t.ptx -o %t.cubin
+// A parameter is a local variable, and not memory of some other kind.
+// RUN: not grep cvta.param %t.ptx
 __device__ const float table[4] = {1, 2, 3, 4};
 __constant__ float weights[4];
 __device__ unsigned counter;
-struct View { float *data; int n; };
+struct View {
+  float *data; int n;
+  __device__ float *at(int i) const { return data + i; }
+};
 extern "C" __global__ void scale(View v, int which) {
   __shared__ float tile[32];
   tile[threadIdx.x] = v.data[threadIdx.x] * table[which & 3];
   __syncthreads();
-  v.data[v.n] = tile[31 - threadIdx.x] + weights[which & 3];
+  *v.at(v.n) = tile[31 - threadIdx.x] + weights[which & 3];
   atomicAdd(&counter, 1u);
 }
 // CHECK-DAG: @__r3_trace_state = {{.*}}addrspace(1) externally_initialized global
@@ -33,5 +38,7 @@ extern "C" __global__ void scale(View v, int which) {
 // CHECK: call zeroext i1 @__r3_trace_access(ptr {{.*}}, i64 4, i32 2, i32 1)
 // CHECK: store float
 // CHECK-NOT: @__r3_trace_access
+// CHECK: define {{.*}}View2at
+// CHECK: call zeroext i1 @__r3_trace_access(ptr {{.*}}, i64 8, i32 1, i32 2)
 // CHECK: define {{.*}}atomicAdd
-// CHECK: call zeroext i1 @__r3_trace_access(ptr {{.*}}, i64 4, i32 3, i32 2)
+// CHECK: call zeroext i1 @__r3_trace_access(ptr {{.*}}, i64 4, i32 3, i32 3)

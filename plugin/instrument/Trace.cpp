@@ -112,9 +112,6 @@ void guard(const Access &A, Function &Check, uint32_t Site) {
     // around it is optimised as it would be without.
     Call->setMemoryEffects(MemoryEffects::inaccessibleMemOnly());
     Call->setDoesNotThrow();
-    Call->addParamAttr(0, Attribute::ReadNone);
-    Call->addParamAttr(0, Attribute::getWithCaptureInfo(Call->getContext(),
-                                                        CaptureInfo::none()));
     return Call;
   });
 }
@@ -139,6 +136,11 @@ Expected<TraceInfo> addTrace(Module &M) {
   Check->addRetAttr(Attribute::ZExt);
 
   for (Function *F : Defined) {
+    // They lie in no memory that one can tell from global memory.
+    for (const Argument &A : F->args())
+      if (F->getAttributes().hasParamAttr(A.getArgNo(), "nvvm.grid_constant"))
+        Info.Unseen.push_back("a __grid_constant__ parameter of " +
+                              sourceOf(F->front().front()));
     for (std::string &Text : unseenAccesses(*F))
       Info.Unseen.push_back(std::move(Text));
     for (const Access &A : accessesOf(*F)) {

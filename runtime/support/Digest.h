@@ -37,6 +37,7 @@ struct Digest {
 struct LeafHash {
   uint64_t Seed0 = 0;
   uint64_t Seed1 = 0;
+  bool operator==(const LeafHash &) const = default;
 };
 
 Digest contentDigest(std::span<const uint8_t> Bytes);

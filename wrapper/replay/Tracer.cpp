@@ -10,7 +10,10 @@ namespace r3::replay {
 namespace {
 
 constexpr uint64_t WaitMs = 120000;
-constexpr uint64_t BufferBytes = 16 << 20;
+constexpr uint64_t BufferBytes = 16 << 20; // half of it for leaf hashes
+/// Of a bitmap, looked at together.
+constexpr uint64_t BlockLeaves = BufferBytes / 2 / sizeof(LeafHash);
+constexpr uint64_t LeafBits = LeafBytes * 8;
 /// Beyond this a footprint is of no use: scattered bytes all over.
 constexpr size_t MostIntervals = 4 << 20;
 
@@ -52,7 +55,7 @@ Error Tracer::begin(const PlanLaunch &L,
   for (Piece &P : Pieces) {
     P.Bit = Bits;
     Table.push_back({P.Base, P.Base + P.Size, Bits});
-    Bits += roundUp(P.Size, 32);
+    Bits += roundUp(P.Size, LeafBits);
   }
   auto Host = D.allocateHost(BufferBytes);
   if (!Host)
@@ -85,20 +88,54 @@ Error Tracer::begin(const PlanLaunch &L,
   return D.synchronize(Stream, WaitMs);
 }
 
+/// Most of a bitmap is empty or full; only what is neither is copied.
 Error Tracer::readBits(Address Bitmap, const Piece &P, IntervalSet &Into) {
-  const uint64_t Bytes = roundUp(P.Size, 32) / 8;
-  for (uint64_t At = 0; At < Bytes; At += BufferBytes) {
-    const uint64_t Size = std::min(Bytes - At, BufferBytes);
-    if (Error E = D.copyToHost(Buffer, Bitmap + P.Bit / 8 + At, Size, Stream))
+  const std::vector<uint8_t> None(LeafBytes, 0), All(LeafBytes, 0xFF);
+  const LeafHash Empty = leafHash(None), Full = leafHash(All);
+  const auto *Hashes = static_cast<const LeafHash *>(Buffer);
+  const Address Begin = Bitmap + P.Bit / 8;
+  const uint64_t Leaves = roundUp(P.Size, LeafBits) / LeafBits;
+  for (uint64_t Block = 0; Block < Leaves; Block += BlockLeaves) {
+    const uint64_t Count = std::min(BlockLeaves, Leaves - Block);
+    if (Error E = D.hashLeaves(Begin + Block * LeafBytes, Count * LeafBytes,
+                               static_cast<LeafHash *>(Buffer), Stream))
       return E;
     if (Error E = D.synchronize(Stream, WaitMs))
       return E;
-    Into.appendBits({static_cast<const uint32_t *>(Buffer), Size / 4}, At * 8);
-    if (Into.intervals().size() > MostIntervals)
-      return fail(ErrorCode::NoSpace,
-                  "the accesses are too scattered: more than %zu stretches",
-                  MostIntervals);
+    for (uint64_t I = 0; I < Count;) {
+      const uint64_t Bit = (Block + I) * LeafBits;
+      if (Hashes[I] == Empty || Hashes[I] == Full) {
+        if (Hashes[I] == Full)
+          Into.append({Bit, Bit + LeafBits});
+        ++I;
+        continue;
+      }
+      uint64_t Next = I + 1;
+      while (Next < Count && Next - I < BufferBytes / 2 / LeafBytes &&
+             Hashes[Next] != Empty && Hashes[Next] != Full)
+        ++Next;
+      if (Error E = copyBits(Begin + (Block + I) * LeafBytes,
+                             (Next - I) * LeafBytes, Bit, Into))
+        return E;
+      I = Next;
+    }
   }
+  return {};
+}
+
+Error Tracer::copyBits(Address From, uint64_t Bytes, uint64_t Bit,
+                       IntervalSet &Into) {
+  auto *Words = reinterpret_cast<uint32_t *>(static_cast<uint8_t *>(Buffer) +
+                                             BufferBytes / 2);
+  if (Error E = D.copyToHost(Words, From, Bytes, Stream))
+    return E;
+  if (Error E = D.synchronize(Stream, WaitMs))
+    return E;
+  Into.appendBits({Words, Bytes / 4}, Bit);
+  if (Into.intervals().size() > MostIntervals)
+    return fail(ErrorCode::NoSpace,
+                "the accesses are too scattered: more than %zu stretches",
+                MostIntervals);
   return {};
 }
 

@@ -37,6 +37,7 @@ private:
   };
   Expected<Address> take(uint64_t Size);
   Error readBits(Address Bitmap, const Piece &P, IntervalSet &Into);
+  Error copyBits(Address From, uint64_t Bytes, uint64_t Bit, IntervalSet &Into);
 
   Device &D;
   StreamHandle Stream;
