@@ -39,9 +39,9 @@ static uint32_t takeCharacter(std::string_view &Text) {
                 : Byte(0) >= 0xc2 && Byte(0) < 0xe0 ? 1
                 : Byte(0) >= 0xe0 && Byte(0) < 0xf0 ? 2
                 : Byte(0) >= 0xf0 && Byte(0) < 0xf5 ? 3
-                                                    : SIZE_MAX;
+                                                    : 4; // begins none
   uint32_t Value = More ? Byte(0) & (0x3fu >> More) : Byte(0);
-  bool Right = More < Text.size();
+  bool Right = More < 4 && More < Text.size();
   for (size_t I = 1; Right && I <= More; ++I) {
     Right = (Byte(I) & 0xc0) == 0x80;
     Value = Value << 6 | (Byte(I) & 0x3fu);
