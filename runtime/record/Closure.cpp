@@ -4,6 +4,8 @@
 // the stream, each scan with flags of its own, then waited for once.
 #include "runtime/record/Closure.h"
 
+#include "runtime/record/LeaveBehind.h"
+
 #include <algorithm>
 
 namespace r3::record {
@@ -59,7 +61,7 @@ public:
       // Also after an error: scans under way write into Flags.
       if (Error S = D.synchronize(Stream, TimeoutMs)) {
         // The memory has to outlive work that nobody can wait for.
-        new auto(std::move(Flags));
+        leaveBehind(std::move(Flags));
         return S;
       }
       if (E)

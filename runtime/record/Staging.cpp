@@ -82,7 +82,14 @@ Staging::Slab *Staging::make() {
   Expected<void *> Memory = D.allocateHost(SlabBytes);
   if (!Memory)
     return nullptr;
-  return new Slab{static_cast<uint8_t *>(*Memory), /*Pinned=*/true};
+  std::lock_guard Guard(Lock);
+  return add(*Memory, /*Pinned=*/true);
+}
+
+Staging::Slab *Staging::add(void *Memory, bool Pinned) {
+  Slabs.push_back(
+      std::make_unique<Slab>(Slab{static_cast<uint8_t *>(Memory), Pinned}));
+  return Slabs.back().get();
 }
 
 Staging::Slab *Staging::acquire() {
@@ -107,8 +114,7 @@ Staging::Slab *Staging::acquire() {
     return nullptr;
   }
   void *Memory = std::malloc(SlabBytes);
-  return Memory ? new Slab{static_cast<uint8_t *>(Memory), /*Pinned=*/false}
-                : nullptr;
+  return Memory ? add(Memory, /*Pinned=*/false) : nullptr;
 }
 
 void Staging::release(Slab *S) {
@@ -131,7 +137,6 @@ void Staging::releaseAll() {
       (void)D.freeHost(S->Data);
     else
       std::free(S->Data);
-    delete S;
     --Made;
   }
   Free.clear();

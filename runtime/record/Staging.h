@@ -10,6 +10,7 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -44,6 +45,7 @@ public:
 
 private:
   Slab *make();
+  Slab *add(void *Memory, bool Pinned); // with the lock held
   void work();
   void stop();
 
@@ -51,6 +53,7 @@ private:
   const uint64_t Limit; // slabs
   std::mutex Lock;
   std::condition_variable Changed;
+  std::vector<std::unique_ptr<Slab>> Slabs;
   std::vector<Slab *> Free;
   uint64_t Made = 0;
   uint64_t Target = 0;

@@ -6,6 +6,7 @@
 #include "runtime/record/Take.h"
 
 #include "runtime/record/Closure.h"
+#include "runtime/record/LeaveBehind.h"
 #include "runtime/record/Publish.h"
 
 #include <algorithm>
@@ -237,7 +238,7 @@ Reason Take::findSymbols() {
     E = S.D.scanPointers(Reached[I].Begin, Reached[I].Size, Wanted,
                          Flags[I].data(), S.Own);
   if (Error T = S.D.synchronize(S.Own, R.Options.TimeoutMs)) {
-    new auto(std::move(Flags)); // still being written
+    leaveBehind(std::move(Flags)); // still being written
     S.Dead = true;
     return failed(T);
   }
@@ -267,7 +268,7 @@ Error Take::findSymbolsIn(std::span<const uint32_t> Flagged,
             S.D.scanPointers(A.Begin + At, Size, Wanted, Flags.data(), S.Own);
         Error T = S.D.synchronize(S.Own, R.Options.TimeoutMs);
         if (T) {
-          new auto(std::move(Flags));
+          leaveBehind(std::move(Flags));
           return T;
         }
         if (E)
@@ -277,7 +278,7 @@ Error Take::findSymbolsIn(std::span<const uint32_t> Flagged,
       }
       if (Error E = S.Reader.read(A.Begin + At, Bytes.data(), Size)) {
         if (S.Reader.isLost())
-          new auto(std::move(Bytes));
+          leaveBehind(std::move(Bytes));
         return E;
       }
       addSymbols(Index, At, {Bytes.data(), Size});

@@ -88,6 +88,8 @@ std::span<const uint8_t> LoadedUnit::fatbin() const {
 
 Units::Units(FileOf Finder) : Finder(Finder ? Finder : fileOf) {}
 
+Units::~Units() = default;
+
 void Units::attach(R3UnitTable *Table) {
   if (!Table || Table->Version != R3_IMAGE_VERSION)
     return;
@@ -98,7 +100,7 @@ void Units::attach(R3UnitTable *Table) {
     KernelState *&Place = Kernels[Entry.Handle];
     if (Place)
       continue;
-    Place = new KernelState;
+    Place = States.emplace_back(std::make_unique<KernelState>()).get();
     Place->Handle = Entry.Handle;
     Place->Name = Entry.Name;
     Place->Table = Table;
@@ -149,7 +151,7 @@ Expected<LoadedUnit *> Units::load(const R3UnitTable *Table) {
   std::lock_guard Guard(LoadLock);
   if (auto It = Loaded.find(Table); It != Loaded.end())
     return It->second;
-  auto Read = [&]() -> Expected<LoadedUnit *> {
+  auto ReadIt = [&]() -> Expected<LoadedUnit *> {
     std::string Path = Finder(Table);
     FileUnits &File = unitsOf(Path);
     if (File.Failure)
@@ -158,9 +160,12 @@ Expected<LoadedUnit *> Units::load(const R3UnitTable *Table) {
     if (It == File.ById.end())
       return fail(ErrorCode::NotFound, "%s: no unit %s (stripped?)",
                   Path.c_str(), Table->UnitId);
-    return new LoadedUnit{Table, It->second};
+    return Read
+        .emplace_back(
+            std::make_unique<LoadedUnit>(LoadedUnit{Table, It->second}))
+        .get();
   };
-  Expected<LoadedUnit *> Result = Read();
+  Expected<LoadedUnit *> Result = ReadIt();
   Loaded.emplace(Table, Result);
   return Result;
 }

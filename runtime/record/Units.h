@@ -4,7 +4,7 @@
 // the loader's lock held; descriptors are read from the ELF files only when
 // they are needed, once a file. Kernels are looked up by the handle that the
 // program launches; where two units bring the same handle, the first attached
-// wins, as in the CUDA runtime. Objects live as long as the process.
+// wins, as in the CUDA runtime. What is handed out lives as long as this.
 #pragma once
 
 #include "runtime/record/ImageAbi.h"
@@ -43,6 +43,7 @@ public:
   using FileOf = std::string (*)(const void *Address);
   /// Where the file of an address comes from; tests give their own.
   explicit Units(FileOf Finder = nullptr);
+  ~Units();
 
   void attach(R3UnitTable *Table);
   void detach(R3UnitTable *Table);
@@ -67,10 +68,12 @@ private:
   FileOf Finder;
   std::atomic<uint64_t> Changes{0};
   mutable std::shared_mutex Lock;
+  std::vector<std::unique_ptr<KernelState>> States;
   std::unordered_map<const void *, KernelState *> Kernels;
   std::vector<R3UnitTable *> Tables;
   std::mutex LoadLock;
   std::map<std::string, FileUnits> Files;
+  std::vector<std::unique_ptr<LoadedUnit>> Read;
   std::map<const R3UnitTable *, Expected<LoadedUnit *>> Loaded;
 };
 

@@ -69,11 +69,15 @@ public:
   Expected<Address> allocate(uint64_t) override { return no(); }
   Error free(Address) override { return no(); }
   Expected<void *> allocateHost(uint64_t Size) override {
-    return std::malloc(Size);
+    std::lock_guard Guard(Lock);
+    auto Memory = std::make_unique_for_overwrite<uint8_t[]>(Size);
+    void *Where = Memory.get();
+    HostMemory.emplace(Where, std::move(Memory));
+    return Where;
   }
   Error freeHost(void *Where) override {
-    std::free(Where);
-    return Error::success();
+    std::lock_guard Guard(Lock);
+    return HostMemory.erase(Where) ? Error::success() : no();
   }
   Expected<AddressRange> allocationOf(Address Where) override {
     for (AddressRange R : ForeignMemory)
@@ -170,6 +174,7 @@ private:
   std::mutex Lock;
   std::set<StreamHandle> Busy;
   std::vector<std::unique_ptr<Event>> Events;
+  std::map<void *, std::unique_ptr<uint8_t[]>> HostMemory; // freed with us
 };
 
 } // namespace r3::record
