@@ -5,25 +5,25 @@
 // volatile operands keep operations between the switches.
 #include "runtime/device/cpu/RuntimeCalls.h"
 
-#include <cfenv>
 #include <cmath>
+#include <xmmintrin.h>
 
 namespace r3::cpu {
 
 namespace {
 
-/// Sets a rounding mode while it lives.
+/// Sets a rounding mode while it lives: of the vector unit, which does all
+/// arithmetic of float and double.
 class Rounding {
 public:
-  explicit Rounding(uint32_t Mode) : Old(std::fegetround()) {
-    static constexpr int Modes[] = {FE_TONEAREST, FE_DOWNWARD, FE_UPWARD,
-                                    FE_TOWARDZERO};
-    std::fesetround(Modes[Mode & 3]);
+  explicit Rounding(uint32_t Mode) : Old(_mm_getcsr()) {
+    constexpr uint32_t Mask = 3u << 13;
+    _mm_setcsr((Old & ~Mask) | (Mode & 3) << 13);
   }
-  ~Rounding() { std::fesetround(Old); }
+  ~Rounding() { _mm_setcsr(Old); }
 
 private:
-  int Old;
+  uint32_t Old;
 };
 
 template <typename Type>
