@@ -5,7 +5,7 @@
 #include "plugin/Compat.h"
 #include "plugin/device/DevicePass.h"
 #include "plugin/host/HostPass.h"
-#include "plugin/instrument/Trace.h"
+#include "plugin/instrument/Builds.h"
 
 #include "llvm/Passes/PassBuilder.h"
 
@@ -44,9 +44,12 @@ struct EndPass : PassInfoMixin<EndPass> {
 };
 
 /// For opt: what the compile worker does to a kernel's closure.
-struct TracePass : PassInfoMixin<TracePass> {
+struct InstrumentPass : PassInfoMixin<InstrumentPass> {
+  const r3::instrument::BuildKind *Kind;
+
+  explicit InstrumentPass(const r3::instrument::BuildKind *Kind) : Kind(Kind) {}
   PreservedAnalyses run(Module &M, ModuleAnalysisManager &) {
-    auto Info = r3::instrument::addTrace(M);
+    auto Info = Kind->Add(M, /*Libdevice=*/{});
     if (!Info)
       M.getContext().emitError(Info.error().message());
     return PreservedAnalyses::none();
@@ -56,9 +59,12 @@ struct TracePass : PassInfoMixin<TracePass> {
 
 bool parsePass(StringRef Name, ModulePassManager &Manager,
                ArrayRef<PassBuilder::PipelineElement>) {
-  if (Name != "r3-trace")
+  if (!Name.consume_front("r3-"))
     return false;
-  Manager.addPass(TracePass());
+  auto Kind = r3::instrument::findBuildKind(Name);
+  if (!Kind)
+    return false;
+  Manager.addPass(InstrumentPass(*Kind));
   return true;
 }
 

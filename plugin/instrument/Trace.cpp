@@ -4,12 +4,10 @@
 #include "plugin/instrument/Trace.h"
 
 #include "plugin/instrument/Accesses.h"
+#include "plugin/instrument/Code.h"
 #include "runtime/support/TraceAbi.h"
 
 #include "llvm/Analysis/ValueTracking.h"
-#include "llvm/Bitcode/BitcodeReader.h"
-#include "llvm/IR/DebugInfo.h"
-#include "llvm/Linker/Linker.h"
 
 using namespace llvm;
 
@@ -74,31 +72,6 @@ void defineConstants(Module &M, ArrayRef<GlobalVariable *> Globals) {
          ConstantInt::get(Word, Globals.size()));
 }
 
-/// The functions of Code get the processor and features of M's.
-Error linkCode(Module &M, const Function &Like) {
-  MemoryBufferRef Buffer(
-      StringRef(reinterpret_cast<const char *>(TraceCode), TraceCodeSize),
-      "traced build");
-  auto Code = parseBitcodeFile(Buffer, M.getContext());
-  if (!Code)
-    return fail(ErrorCode::Failed, "traced build: %s",
-                toString(Code.takeError()).c_str());
-  (*Code)->setTargetTriple(M.getTargetTriple());
-  (*Code)->setDataLayout(M.getDataLayout());
-  if (NamedMDNode *Flags = (*Code)->getModuleFlagsMetadata())
-    Flags->eraseFromParent();
-  StripDebugInfo(**Code);
-  for (Function &F : **Code)
-    for (const char *Name : {"target-cpu", "target-features"}) {
-      F.removeFnAttr(Name);
-      if (Like.hasFnAttribute(Name))
-        F.addFnAttr(Like.getFnAttribute(Name));
-    }
-  if (Linker::linkModules(M, std::move(*Code)))
-    return fail(ErrorCode::Failed, "traced build: its code does not link");
-  return Error::success();
-}
-
 void guard(const Access &A, Function &Check, uint32_t Site) {
   guardAccess(A, [&](IRBuilder<> &Builder) -> Value * {
     Value *Pointer = Builder.CreatePointerBitCastOrAddrSpaceCast(
@@ -120,18 +93,12 @@ void guard(const Access &A, Function &Check, uint32_t Site) {
 
 Expected<TraceInfo> addTrace(Module &M) {
   TraceInfo Info;
-  SmallVector<Function *, 32> Defined;
-  for (Function &F : M)
-    if (!F.isDeclaration())
-      Defined.push_back(&F);
-  if (Defined.empty())
-    return fail(ErrorCode::Failed, "traced build: no code");
+  SmallVector<Function *, 32> Defined = definedFunctions(M);
   std::vector<GlobalVariable *> Constants = constantsOf(M);
-  if (Error E = linkCode(M, *Defined.front()))
+  if (Error E = linkCode(M, {TraceCode, TraceCodeSize}, "traced build"))
     return E;
   defineConstants(M, Constants);
   Function *Check = M.getFunction("__r3_trace_access");
-  Check->setLinkage(GlobalValue::InternalLinkage);
   Check->addFnAttr(Attribute::NoInline);
   Check->addRetAttr(Attribute::ZExt);
 

@@ -12,6 +12,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 using namespace r3;
 using namespace r3::replay;
 using ::testing::HasSubstr;
@@ -134,6 +136,25 @@ TEST_F(CompileTest, CpuObjectsHaveDigestsToo) {
   auto Printed = Link.pipelines("cpu", "x86-64");
   ASSERT_TRUE(Printed) << Printed.error().message();
   EXPECT_EQ(build(Printed->at("O3")).Ending, Outcome::Ok);
+}
+
+TEST_F(CompileTest, InstrumentedBuildsHaveNames) {
+  for (const char *Backend : {"cuda", "cpu"}) {
+    setKernel(Backend, "staged");
+    std::set<std::string> Codes;
+    for (const char *Name :
+         {"", "trace", "round", "double", "freeze-0", "freeze-1"}) {
+      Build B = Link.build("{}", /*DeadlineMs=*/60000, Name);
+      ASSERT_EQ(B.Ending, Outcome::Ok) << Backend << Name << B.Message;
+      EXPECT_TRUE(Codes.insert(B.Code).second) << Backend << Name;
+      EXPECT_EQ(B.Sites.empty(), Name != std::string("trace"));
+    }
+    Build B = Link.build("{}", /*DeadlineMs=*/60000, "dance");
+    EXPECT_EQ(B.Ending, Outcome::BuildFailed);
+    EXPECT_THAT(B.Message, HasSubstr("no instrumented build 'dance' (there are "
+                                     "trace, round, double, freeze-0, "
+                                     "freeze-1)"));
+  }
 }
 
 } // namespace

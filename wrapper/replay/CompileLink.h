@@ -8,8 +8,8 @@
 //             blob: bitcode -> {}
 //   build     {variant, instrument, deadlineMs} -> {outcome, message, code,
 //             registers, shared, spills, sites, unseen, ms} blob: binary
-//             instrument: "", "trace", or "bounds" (the CPU device's bounds
-//             checks)
+//             instrument: "", "trace", "round", "double", "freeze-0",
+//             "freeze-1", or "bounds" (the CPU device's bounds checks)
 #pragma once
 
 #include "wrapper/replay/Children.h"

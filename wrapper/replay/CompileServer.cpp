@@ -66,6 +66,8 @@ private:
                        uint64_t DeadlineMs);
   const FrontEndResult &patched(const Variant &V, uint64_t DeadlineMs);
   const std::vector<uint8_t> &codeOf(const Variant &V) const;
+  Expected<std::vector<uint8_t>>
+  codeOf(const Variant &V, const std::string &Instrument, ForkProduct &P) const;
   Expected<ForkProduct> makePtx(const Variant &V,
                                 const std::string &Instrument);
   Expected<ForkProduct> makeObject(const Variant &V,
@@ -176,25 +178,33 @@ const std::vector<uint8_t> &CompileServer::codeOf(const Variant &V) const {
   return V.Patch.empty() ? Bitcode : Patched.at(V.Patch).Bitcode;
 }
 
+/// The same, instrumented; what is to be said of that goes into P.
+Expected<std::vector<uint8_t>>
+CompileServer::codeOf(const Variant &V, const std::string &Instrument,
+                      ForkProduct &P) const {
+  // The CPU device's own compiler checks bounds.
+  if (Instrument.empty() || (Instrument == "bounds" && Backend == "cpu"))
+    return codeOf(V);
+  const auto Start = Clock::now();
+  auto Code = instrument(codeOf(V), Kernel, Instrument);
+  if (!Code)
+    return Code.error();
+  P.Sites = std::move(Code->Sites);
+  P.Unseen = std::move(Code->Unseen);
+  P.Ms["instrument"] = msSince(Start);
+  return std::move(Code->Bitcode);
+}
+
 /// In a forked copy.
 Expected<ForkProduct> CompileServer::makePtx(const Variant &V,
                                              const std::string &Instrument) {
   ForkProduct P;
-  const bool Trace = Instrument == "trace";
-  Instrumented Code;
-  if (Trace) {
-    const auto Start = Clock::now();
-    auto Made = addTraceTo(codeOf(V), Kernel);
-    if (!Made)
-      return Made.error();
-    Code = std::move(*Made);
-    P.Sites = std::move(Code.Sites);
-    P.Unseen = std::move(Code.Unseen);
-    P.Ms["instrument"] = msSince(Start);
-  }
   std::unique_ptr<CudaClosure> Own;
-  if (Trace || !V.Patch.empty()) {
-    auto Parsed = CudaClosure::parse(Trace ? Code.Bitcode : codeOf(V), Kernel);
+  if (!Instrument.empty() || !V.Patch.empty()) {
+    auto Code = codeOf(V, Instrument, P);
+    if (!Code)
+      return Code.error();
+    auto Parsed = CudaClosure::parse(*Code, Kernel);
     if (!Parsed)
       return Parsed.error();
     Own = std::move(*Parsed);
@@ -245,25 +255,16 @@ BuildResult CompileServer::buildCuda(const Variant &V,
 Expected<ForkProduct> CompileServer::makeObject(const Variant &V,
                                                 const std::string &Instrument) {
   ForkProduct P;
-  const bool Trace = Instrument == "trace";
-  Instrumented Code;
-  if (Trace) {
-    const auto Start = Clock::now();
-    auto Made = addTraceTo(codeOf(V), Kernel);
-    if (!Made)
-      return Made.error();
-    Code = std::move(*Made);
-    P.Sites = std::move(Code.Sites);
-    P.Unseen = std::move(Code.Unseen);
-    P.Ms["instrument"] = msSince(Start);
-  }
+  auto Code = codeOf(V, Instrument, P);
+  if (!Code)
+    return Code.error();
   CpuCompileOptions O;
   O.Kernel = Kernel;
   O.Pipeline = V.Pipeline.empty() ? "default<" + Level + ">" : V.Pipeline;
   O.Level = V.Level.empty() ? Level : V.Level;
   O.CheckBounds = Instrument == "bounds";
   const auto Start = Clock::now();
-  auto Object = compileForCpu(Trace ? Code.Bitcode : codeOf(V), O);
+  auto Object = compileForCpu(*Code, O);
   if (!Object)
     return Object.error();
   P.Bytes = std::move(*Object);
@@ -301,10 +302,6 @@ Expected<Frame> CompileServer::build(const json::Value &Request) {
     return V.error();
   const uint64_t DeadlineMs = json::number(Request, "deadlineMs", 20000);
   const std::string Instrument = json::text(Request, "instrument", "");
-  if (!Instrument.empty() && Instrument != "trace" &&
-      (Instrument != "bounds" || Backend == "cuda"))
-    return fail(ErrorCode::Usage, "no instrumented build '%s' on device %s",
-                Instrument.c_str(), Backend.c_str());
   const auto Start = Clock::now();
   BuildResult R;
   if (!V->Patch.empty()) {

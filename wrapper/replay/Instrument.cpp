@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Variables are put into registers first, so that only real memory is looked
-// at; nothing is inlined, since the CPU device replaces whole functions.
+// Where variables are put into registers first, only real memory is looked at.
+// libdevice is never inlined here, since the CPU device replaces whole
+// functions.
 #include "wrapper/replay/Instrument.h"
 
-#include "plugin/instrument/Trace.h"
+#include "plugin/instrument/Builds.h"
 #include "plugin/ir/Closure.h"
+#include "wrapper/replay/Ptxas.h"
+
+#include "runtime/support/Files.h"
 
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 
 using namespace llvm;
@@ -35,8 +40,23 @@ static void promoteVariables(Module &M) {
   Passes.run(M, Modules);
 }
 
-Expected<Instrumented> addTraceTo(std::span<const uint8_t> Bitcode,
-                                  const std::string &Kernel) {
+/// libdevice beside ptxas; empty where there is none.
+static std::vector<uint8_t> readLibdevice() {
+  auto Ptxas = findPtxas();
+  if (!Ptxas)
+    return {};
+  auto Bytes =
+      readFile(sys::path::parent_path(sys::path::parent_path(*Ptxas)).str() +
+               "/nvvm/libdevice/libdevice.10.bc");
+  return Bytes ? std::move(*Bytes) : std::vector<uint8_t>();
+}
+
+Expected<Instrumented> instrument(std::span<const uint8_t> Bitcode,
+                                  const std::string &Kernel,
+                                  const std::string &Build) {
+  auto Kind = instrument::findBuildKind(Build);
+  if (!Kind)
+    return Kind.error();
   LLVMContext Context;
   MemoryBufferRef Buffer(
       StringRef(reinterpret_cast<const char *>(Bitcode.data()), Bitcode.size()),
@@ -48,14 +68,16 @@ Expected<Instrumented> addTraceTo(std::span<const uint8_t> Bitcode,
   auto Closure = ir::extractClosure(**Whole, Kernel);
   if (!Closure)
     return Closure.error();
-  promoteVariables(**Closure);
-  auto Info = instrument::addTrace(**Closure);
+  if ((*Kind)->InRegisters)
+    promoteVariables(**Closure);
+  auto Info = (*Kind)->Add(**Closure, readLibdevice());
   if (!Info)
     return Info.error();
   std::string Broken;
   raw_string_ostream Out(Broken);
   if (verifyModule(**Closure, &Out))
-    return fail(ErrorCode::Failed, "the traced build is broken: %s",
+    return fail(ErrorCode::Failed, "instrumented build %s is broken: %s",
+                Build.c_str(),
                 StringRef(Broken).split('\n').first.str().c_str());
   SmallVector<char, 0> Bytes;
   raw_svector_ostream Stream(Bytes);

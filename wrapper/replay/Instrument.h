@@ -18,8 +18,10 @@ struct Instrumented {
   std::vector<std::string> Sites, Unseen; // see Trace.h
 };
 
-/// The closure of Kernel with the traced build's checks.
-Expected<Instrumented> addTraceTo(std::span<const uint8_t> Bitcode,
-                                  const std::string &Kernel);
+/// The closure of Kernel, instrumented. Build: "trace", "round", ... (the
+/// table of plugin/instrument/Builds.cpp); Usage where there is no such build.
+Expected<Instrumented> instrument(std::span<const uint8_t> Bitcode,
+                                  const std::string &Kernel,
+                                  const std::string &Build);
 
 } // namespace r3::replay

@@ -24,8 +24,7 @@ extern R3_DEVICE const uint64_t __r3_trace_constant_count;
 namespace {
 
 R3_DEVICE const Range *find(uint64_t Where, uint64_t End) {
-  const auto *Ranges =
-      reinterpret_cast<const Range *>(__r3_trace_state.Ranges);
+  const auto *Ranges = reinterpret_cast<const Range *>(__r3_trace_state.Ranges);
   uint64_t Low = 0, High = __r3_trace_state.Count;
   while (Low < High) {
     const uint64_t Middle = (Low + High) / 2;
@@ -55,8 +54,8 @@ R3_DEVICE void mark(uint64_t Bitmap, uint64_t Bit, uint64_t Size) {
   for (const uint64_t End = Bit + Size; Bit < End;) {
     const uint32_t Shift = Bit % 32;
     const uint64_t Count = End - Bit < 32 - Shift ? End - Bit : 32 - Shift;
-    const uint32_t Mask =
-        (Count == 32 ? 0xffffffffu : (1u << Count) - 1) << Shift;
+    const uint32_t Mask = (Count == 32 ? 0xffffffffu : (1u << Count) - 1)
+                          << Shift;
     uint32_t *Word = Words + Bit / 32;
     // Most accesses mark what is marked.
     if ((__atomic_load_n(Word, __ATOMIC_RELAXED) & Mask) != Mask)
