@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The time below which a launch cannot honestly be: an empty launch, and the
+// longest of what memory, the L2 cache and the arithmetic units need. Bytes
+// are those of the original's exact footprint in whole sectors, each counted
+// once; rates are the device's own, measured. A time below 0.9 floors is a flag
+// that calls for the full gate, not a verdict: a rate may have been measured
+// low.
+#pragma once
+
+#include "runtime/support/Intervals.h"
+
+#include <cstdint>
+
+namespace r3::trust {
+
+enum class CacheMode { Cold, Warm };
+
+constexpr uint64_t SectorBytes = 32;
+constexpr double FloorFraction = 0.9;
+
+/// Bytes of all sectors that the set touches.
+uint64_t bytesInSectors(const IntervalSet &Set);
+
+/// What one launch must do. Flops: 0 where it is not known.
+struct Work {
+  uint64_t ReadBytes = 0, WriteBytes = 0; // in sectors
+  double Flops = 0;
+};
+
+/// Bytes and operations per microsecond: 1 GB/s is 1,000 bytes/us, 1 TFLOP/s
+/// is 1,000,000 flops/us. A rate of 0 is not known and bounds nothing.
+struct DeviceRates {
+  double EmptyLaunchUs = 0;
+  double MemoryBytesPerUs = 0;
+  double L2BytesPerUs = 0;
+  double FlopsPerUs = 0; // of the fastest unit that the kernel may use
+  uint64_t L2Bytes = 0;
+};
+
+/// EmptyLaunchUs + max((cold R + max(0, W - L2)) / memory, (R + W) / L2,
+/// flops / peak). Cold R is all of R after a flush, and what the L2 cache
+/// cannot hold of it where it is warm.
+double floorUs(const Work &Launch, const DeviceRates &Rates, CacheMode Mode);
+
+/// Faster than 0.9 floors.
+bool isBelowFloor(double TimeUs, double FloorUs);
+
+} // namespace r3::trust
