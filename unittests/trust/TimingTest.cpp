@@ -38,6 +38,13 @@ TEST(Timing, BatchFarFromTheUsualClockIsDropped) {
   All[4] = steady(1755);
   ASSERT_EQ(steadyBatches(All).size(), 4u);
   EXPECT_EQ(steadyBatches(All)[3].Before.SmMhz, 1980);
+  // Each pair of the three readings must agree.
+  const double Readings[][2] = {{0.988, 0.992}, {0.992, 0.988}, {0.994, 1.006}};
+  for (const auto &[Before, After] : Readings) {
+    All[4].Before.SmMhz = 1980 * Before;
+    All[4].After.SmMhz = 1980 * After;
+    EXPECT_EQ(steadyBatches(All).size(), 4u) << Before;
+  }
 }
 
 TEST(Timing, ThrottledBatchesAreDroppedAndDoNotSetTheUsualClock) {
@@ -87,6 +94,9 @@ TEST(Timing, ShortLaunchesNeedAnEmptyKernelThatIsSteady) {
   const std::vector<double> Noisy{3, 4, 5, 6, 7};
   EXPECT_FALSE(resolve(19.9, Noisy).Result.ok());
   EXPECT_FALSE(resolve(4, Empty).Result.ok());
+  const std::vector<double> Still{5, 5, 5};
+  EXPECT_TRUE(resolve(6, Still).Result.ok());
+  EXPECT_FALSE(resolve(5.9, Still).Result.ok());
 }
 
 TEST(Timing, AnErrorOfASpreadChangesAGainByAFifthAtMost) {

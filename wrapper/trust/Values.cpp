@@ -3,6 +3,7 @@
 // Reads elements with memcpy: buffers have no alignment to rely on.
 #include "wrapper/trust/Values.h"
 
+#include <algorithm>
 #include <cfloat>
 #include <cmath>
 #include <cstring>
@@ -55,6 +56,24 @@ bool comparesByBits(double Value, ValueType Type) {
     return true;
   const double Smallest = Type == ValueType::F32 ? FLT_MIN : DBL_MIN;
   return Value != 0 && std::fabs(Value) < Smallest;
+}
+
+bool sameClass(double A, double B) {
+  if (std::isnan(A) || std::isnan(B))
+    return std::isnan(A) && std::isnan(B);
+  if (std::isinf(A) || std::isinf(B))
+    return A == B;
+  return true;
+}
+
+int exponentOf(double Value, ValueType Type) {
+  const int Least = (Type == ValueType::F32 ? FLT_MIN_EXP : DBL_MIN_EXP) - 1;
+  return Value == 0 ? Least : std::max(std::ilogb(Value), Least);
+}
+
+double ulpOf(int Exponent, ValueType Type) {
+  const int Digits = Type == ValueType::F32 ? FLT_MANT_DIG : DBL_MANT_DIG;
+  return std::ldexp(1.0, Exponent - Digits + 1);
 }
 
 std::string textAt(std::span<const uint8_t> Bytes, size_t Offset,

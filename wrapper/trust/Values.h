@@ -19,6 +19,13 @@ bool hasTolerance(ValueType Type);
 double valueAt(std::span<const uint8_t> Bytes, size_t Offset, ValueType Type);
 /// NaN, infinity, or not zero and denormal: compared by bits only.
 bool comparesByBits(double Value, ValueType Type);
+/// Both the same of NaN, +infinity, -infinity, finite; a NaN's payload and sign
+/// do not count.
+bool sameClass(double A, double B);
+/// The binary exponent, at least the smallest normal number's; F32, F64.
+int exponentOf(double Value, ValueType Type);
+/// The distance of numbers of this exponent.
+double ulpOf(int Exponent, ValueType Type);
 /// Text of one element for a message ("1.5", "-3", "0x7f").
 std::string textAt(std::span<const uint8_t> Bytes, size_t Offset,
                    ValueType Type);

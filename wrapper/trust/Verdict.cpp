@@ -33,15 +33,6 @@ void forEachElement(size_t Bytes, ValueType Type, Function Visit) {
     Visit(Offset, std::min(Size, Bytes - Offset));
 }
 
-std::string describe(const Buffer &Where, uint64_t Offset, ValueType Type,
-                     std::span<const uint8_t> Expected,
-                     std::span<const uint8_t> Got, size_t Local) {
-  return format("%s[%llu]: expected %s, got %s", Where.Name.c_str(),
-                static_cast<unsigned long long>(Offset / elementSize(Type)),
-                textAt(Expected, Local, Type).c_str(),
-                textAt(Got, Local, Type).c_str());
-}
-
 /// Whether two values that differ in their bits may be compared as numbers.
 bool areNumbers(std::span<const uint8_t> A, std::span<const uint8_t> B,
                 size_t Offset, size_t Size, ValueType Type) {
@@ -51,6 +42,15 @@ bool areNumbers(std::span<const uint8_t> A, std::span<const uint8_t> B,
 }
 
 } // namespace
+
+std::string describeElement(const Buffer &Where, uint64_t Offset,
+                            ValueType Type, std::span<const uint8_t> Expected,
+                            std::span<const uint8_t> Got, size_t Local) {
+  return format("%s[%llu]: expected %s, got %s", Where.Name.c_str(),
+                static_cast<unsigned long long>(Offset / elementSize(Type)),
+                textAt(Expected, Local, Type).c_str(),
+                textAt(Got, Local, Type).c_str());
+}
 
 std::vector<size_t> differing(std::span<const Digest> Expected,
                               std::span<const Digest> Got) {
@@ -92,8 +92,8 @@ void Baseline::addChunk(const DifferingChunk &Chunk) {
         Chunk.Buffer,
         Judgement{Outcome::NotVerifiable,
                   "the original does not reproduce its recorded outcome: " +
-                      describe(Where, Chunk.Offset + Offset, Where.Type,
-                               Chunk.Expected, Chunk.Got, Offset)});
+                      describeElement(Where, Chunk.Offset + Offset, Where.Type,
+                                      Chunk.Expected, Chunk.Got, Offset)});
   });
   const ChunkKey Key{Chunk.Buffer, Chunk.Offset};
   auto Found = Ranges.find(Key);
@@ -250,8 +250,8 @@ void VariantCheck::addChunk(const DifferingChunk &Chunk) {
                    if (!First.empty() && FirstAt < At)
                      return;
                    FirstAt = At;
-                   First = describe(Where, At.second, Where.Type,
-                                    Chunk.Expected, Chunk.Got, Offset);
+                   First = describeElement(Where, At.second, Where.Type,
+                                           Chunk.Expected, Chunk.Got, Offset);
                  });
 }
 

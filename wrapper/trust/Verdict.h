@@ -61,6 +61,12 @@ struct Buffer {
   ValueType Type = ValueType::Bytes;
 };
 
+/// "out[3]: expected 1, got 2". Offset: of the element in its buffer; Local:
+/// in the two views.
+std::string describeElement(const Buffer &Where, uint64_t Offset,
+                            ValueType Type, std::span<const uint8_t> Expected,
+                            std::span<const uint8_t> Got, size_t Local);
+
 /// One chunk whose digest differs. Offset: of the chunk in its buffer. Before:
 /// the memory at the launch; Expected: the recorded outcome. The three views
 /// have one size and live during the call only.
