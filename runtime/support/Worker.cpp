@@ -306,6 +306,7 @@ Worker::evaluate(const Variant &Change, const std::vector<size_t> &Recordings,
   Report.Result = *Result;
   Report.Message = json::text(*Reply, "message", "");
   Report.Code = json::text(*Reply, "code", "");
+  Report.Tolerance = json::text(*Reply, "tolerance", "");
   Report.Registers = uint32_t(json::number(*Reply, "registers", 0));
   Report.Shared = uint32_t(json::number(*Reply, "shared", 0));
   Report.Spills = uint32_t(json::number(*Reply, "spills", 0));

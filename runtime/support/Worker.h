@@ -17,7 +17,7 @@
 //                type, changedBytes, maxDifference, rms}], originalNs: [..],
 //                programNs}
 //   evaluate {variant, recordings: [index], pairs, seed, known: [digests]}
-//            -> {outcome, message, code, registers, shared, spills,
+//            -> {outcome, message, tolerance, code, registers, shared, spills,
 //                originalNs: [..], variantNs: [..]}
 //            a binary whose digest is in known is built and not run: its
 //            outcome is duplicate, with the digest in code
@@ -76,7 +76,8 @@ struct ReplayReport {
 struct EvaluationReport {
   Outcome Result = Outcome::Ok;
   std::string Message;
-  std::string Code; // digest of the binary
+  std::string Code;      // digest of the binary
+  std::string Tolerance; // that a right variant needed; empty: bit for bit
   uint32_t Registers = 0, Shared = 0, Spills = 0;
   std::vector<double> OriginalNs, VariantNs; // in pairs
   std::map<std::string, double> Ms;

@@ -306,6 +306,10 @@ private:
     }
     Given.Out.print(Lines.text());
     for (const Tried &T : All)
+      if (!T.Report.Tolerance.empty())
+        Given.Out.print(printable(T.Kernel->Display) + ": " +
+                        T.Report.Tolerance + "\n");
+    for (const Tried &T : All)
       if (!T.Report.Message.empty() && !isUntouched(T))
         Given.Out.print(printable(T.Kernel->Display) + ": " + T.Report.Message +
                         "\n");
@@ -342,6 +346,8 @@ private:
     W.String(std::string(outcomeName(T.Report.Result)));
     W.Key("message");
     W.String(T.Report.Message);
+    W.Key("tolerance");
+    W.String(T.Report.Tolerance);
     W.Key("recordings");
     W.Uint64(T.Recordings);
     number("originalNs", T.OriginalNs);

@@ -312,6 +312,7 @@ Attempt DeviceLink::run(const RunRequest &R) {
                          .flag("flush", R.Flush)
                          .flag("dry", R.Dry)
                          .flag("trace", R.Trace)
+                         .number("seed", R.RoundSeed)
                          .number("poison", R.PoisonByte)
                          .json(),
                      R.Where ? R.Where->serialize() : std::vector<uint8_t>()))

@@ -67,6 +67,7 @@ public:
     bool Dry = false;
     uint64_t DeadlineMs = 0; // of the launch alone
     bool Trace = false;      // the slot has traced code
+    uint64_t RoundSeed = 0;  // not 0: the slot has code that rounds at random
     uint8_t PoisonByte = 0;  // with Where
     const Poison *Where = nullptr;
   };

@@ -212,6 +212,7 @@ Expected<Frame> DeviceServer::run(const json::Value &Request, const Frame &F) {
   R.Flush = json::boolean(Request, "flush", false);
   R.Dry = json::boolean(Request, "dry", false);
   R.Trace = json::boolean(Request, "trace", false);
+  R.RoundSeed = json::number(Request, "seed", 0);
   R.PoisonByte = static_cast<uint8_t>(json::number(Request, "poison", 0));
   if (!F.Blob.empty()) {
     auto Where = Poison::parse(F.Blob);

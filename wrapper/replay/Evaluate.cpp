@@ -47,11 +47,13 @@ struct Session::Evaluation {
   Build B;
   trust::Judgement Verdict;
   std::vector<double> OriginalNs, VariantNs;
+  std::string Tolerance; // that was needed; empty: bit for bit
   std::map<std::string, double> Ms;
 
   std::string json() const {
     return Message("reply")
         .outcome(Verdict.Result, Verdict.Message)
+        .text("tolerance", Verdict.ok() ? Tolerance : "")
         .text("code", B.Code)
         .number("registers", B.Registers)
         .number("shared", B.Shared)
@@ -72,17 +74,7 @@ Build Session::buildVariant(const std::string &VariantJson) {
   return B;
 }
 
-/// One launch of a slot and its comparison.
-trust::Judgement Session::runSlot(size_t Index, const char *Slot,
-                                  size_t Pattern, double &Ns,
-                                  std::map<std::string, double> &Ms) {
-  Attempt A =
-      Device->run(request(Index, Slot, Preparations[Index].Where, Pattern));
-  for (const auto &[Step, Value] : A.Ms)
-    Ms[Step] += Value;
-  if (!A.ok())
-    return {A.Ending, A.Message};
-  Ns = A.Ns;
+trust::Judgement Session::judgeRun(size_t Index, const Attempt &A) {
   trust::VariantCheck Check(*Preparations[Index].Base);
   auto Compared = compareRun(*Kernel, Index, *Device, A.Digests,
                              [&](const trust::DifferingChunk &Chunk) {
@@ -96,6 +88,37 @@ trust::Judgement Session::runSlot(size_t Index, const char *Slot,
   return Check.verdict(Compared->Complete);
 }
 
+/// One launch of a slot and its comparison. What differs from the record is
+/// held against what rounding does to the original.
+trust::Judgement Session::runSlot(size_t Index, const char *Slot,
+                                  size_t Pattern, double &Ns, Evaluation &E) {
+  const DeviceLink::RunRequest R =
+      request(Index, Slot, Preparations[Index].Where, Pattern);
+  Attempt A = Device->run(R);
+  for (const auto &[Step, Value] : A.Ms)
+    E.Ms[Step] += Value;
+  if (!A.ok())
+    return {A.Ending, A.Message};
+  Ns = A.Ns;
+  const bool IsVariant = std::string_view(Slot) == VariantSlot;
+  const bool HadModels = !Preparations[Index].Rounding.empty();
+  if (IsVariant && HadModels)
+    return judgeRounding(Index, A, E.Tolerance);
+  trust::Judgement J = judgeRun(Index, A);
+  if (J.Result != Outcome::Wrong || !IsVariant)
+    return J;
+  if (!modelRounding(Index)) {
+    if (!Preparations[Index].NoRounding.empty())
+      J.Message += "; no tolerance: " + Preparations[Index].NoRounding;
+    return J;
+  }
+  // The models' replays came in between.
+  A = Device->run(R);
+  if (!A.ok())
+    return {A.Ending, A.Message};
+  return judgeRounding(Index, A, E.Tolerance);
+}
+
 /// The first launches of each side are verified and not counted: those of the
 /// variant with memory that it must write poisoned, once with each pattern.
 trust::Judgement Session::timePairs(size_t Index, unsigned Pairs,
@@ -105,7 +128,7 @@ trust::Judgement Session::timePairs(size_t Index, unsigned Pairs,
                     size_t Pattern = ~size_t(0)) {
     double Ns = 0;
     trust::Judgement J =
-        runSlot(Index, Variant ? VariantSlot : OriginalSlot, Pattern, Ns, E.Ms);
+        runSlot(Index, Variant ? VariantSlot : OriginalSlot, Pattern, Ns, E);
     if (J.ok() && Times)
       Times->push_back(Ns);
     // The original passed before: now it is not the variant that is at fault.

@@ -7,6 +7,8 @@
 
 #include "wrapper/replay/Tracer.h"
 
+#include "runtime/support/RoundAbi.h"
+
 #include <chrono>
 #include <cstring>
 
@@ -323,6 +325,16 @@ std::vector<std::optional<Address>> Runner::basesOf(const PlanLaunch &L,
   return Bases;
 }
 
+Error Runner::setSeed(const LoadedCode &Code, uint64_t Seed) {
+  auto Where = Code.Module->global(round::RoundSeed);
+  if (!Where || Where->Size != sizeof(Seed))
+    return fail(ErrorCode::Failed,
+                "the code was not built for random rounding");
+  if (Error E = D.copyToDevice(Where->Begin, &Seed, sizeof(Seed), Stream))
+    return E;
+  return D.synchronize(Stream, WaitMs);
+}
+
 Error Runner::poison(const Request &R, const PlanLaunch &L,
                      const LoadedCode &Code) {
   for (const PoisonPiece &P : R.Where.List) {
@@ -405,6 +417,9 @@ RunResult Runner::run(const Request &R, const std::function<void()> &Ready,
     D.limitAccess(recorded(L));
     if (Error E = poison(R, L, Code))
       return failed(E, Outcome::LaunchFailed);
+    if (R.RoundSeed)
+      if (Error E = setSeed(Code, R.RoundSeed))
+        return failed(E, Outcome::LaunchFailed);
     std::optional<Tracer> Trace;
     if (R.Trace)
       if (Error E =

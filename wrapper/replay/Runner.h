@@ -51,8 +51,9 @@ public:
     size_t Launch = 0;
     std::string Slot;
     bool Flush = false;
-    bool Dry = false;   // restore and digest only
-    bool Trace = false; // the code was built for it
+    bool Dry = false;       // restore and digest only
+    bool Trace = false;     // the code was built for it
+    uint64_t RoundSeed = 0; // not 0: the code rounds at random
     uint8_t PoisonByte = 0;
     Poison Where; // filled with PoisonByte before the launch
   };
@@ -93,6 +94,7 @@ private:
                                        std::vector<uint8_t> &Arguments);
   Error patch(std::vector<Patch> &Patches);
   Error unpatch(const std::vector<Patch> &Patches);
+  Error setSeed(const LoadedCode &Code, uint64_t Seed);
   Error poison(const Request &R, const PlanLaunch &L, const LoadedCode &Code);
   Expected<double> launch(const PlanLaunch &L, const LoadedCode &Code,
                           std::span<const uint8_t> Arguments, bool Flush);

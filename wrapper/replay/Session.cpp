@@ -91,6 +91,7 @@ Session::Reply Session::unload() {
   Preparations.clear();
   Checked.clear();
   Traced.reset();
+  Rounded.reset();
   TracedPatch.clear();
   TracedPatchVerdict = {};
   return Message("reply").json();

@@ -7,6 +7,8 @@
 #include "wrapper/replay/CompileLink.h"
 #include "wrapper/replay/DeviceLink.h"
 #include "wrapper/replay/KernelSet.h"
+#include "wrapper/trust/RoundingModel.h"
+#include "wrapper/trust/Tolerance.h"
 #include "wrapper/trust/Verdict.h"
 
 #include "runtime/support/Store.h"
@@ -54,6 +56,9 @@ private:
     std::optional<Footprint> Print;
     std::string Untraced; // why there is no footprint
     Poison Where;
+    /// One a buffer, nothing for exact ones; once they were asked for.
+    std::vector<std::optional<trust::RoundingModel>> Rounding;
+    std::string NoRounding; // why there are none
   };
   struct Evaluation; // in Evaluate.cpp
 
@@ -89,10 +94,22 @@ private:
   /// take to run.
   bool flushes() const { return Device->identity().Backend != "cpu"; }
 
+  // Rounding.cpp.
+  std::string loadRounded();
+  /// Replays the original with random rounding, once a recording; whether
+  /// there are models.
+  bool modelRounding(size_t Index);
+  std::string replayRounded(size_t Index, Prepared &P);
+  /// The verdict on the last run of a variant, by the models. Said: how near to
+  /// the limits it came.
+  trust::Judgement judgeRounding(size_t Index, const Attempt &A,
+                                 std::string &Said);
+
   // Evaluation.
   Build buildVariant(const std::string &VariantJson);
   trust::Judgement runSlot(size_t Index, const char *Slot, size_t Pattern,
-                           double &Ns, std::map<std::string, double> &Ms);
+                           double &Ns, Evaluation &E);
+  trust::Judgement judgeRun(size_t Index, const Attempt &A);
   trust::Judgement timePairs(size_t Index, unsigned Pairs, bool VariantFirst,
                              Evaluation &E);
 
@@ -112,6 +129,7 @@ private:
     std::vector<std::string> Sites;
   };
   std::optional<TracedCode> Traced;
+  std::optional<std::string> Rounded; // why there is no such code; empty: it is
   std::string TracedPatch;
   trust::Judgement TracedPatchVerdict;
 };

@@ -3,7 +3,7 @@
 // When is a variant right? Pure functions over digests and values: no I/O, no
 // clock, so that every rule has a unit test.
 //
-// What is accepted today, and nothing else:
+// What is accepted here (what rounding explains is accepted too: Tolerance.h):
 //   1. The original is replayed N times. Chunks of memory whose digests equal
 //      the recorded outcome are done. Where a replay differs, the values are
 //      compared. Bytes that are not float or double must agree in all replays
