@@ -17,13 +17,16 @@ void *get(size_t n, void *s) {
 }
 void clear(cudaPitchedPtr p) { cudaMemset3D(p, 0, cudaExtent()); }
 // TABLE: @Deleters = {{.*}}[2 x ptr] [ptr @__r3_shim_cudaFree, ptr @__r3_shim_cudaFreeHost]
+// TABLE-DAG: define linkonce_odr hidden {{.*}}@__r3_shim_cudaFree({{.*}} comdat
+// TABLE-DAG: define private {{.*}}@__r3_shim_cudaMalloc(
+// TABLE-DAG: define internal {{.*}}@__r3_shim_cudaMemset3D(
 // CHECK: @__r3_image = linkonce_odr hidden global
 // CHECK: @llvm.global_ctors = {{.*}}{ i32 101, ptr @__r3_register_image, ptr @__r3_register_image }
 // CHECK-LABEL: define {{.*}}@_Z3getmPv
 // CHECK: call {{.*}}@__r3_shim_cudaMalloc(
 // CHECK: call {{.*}}@__r3_shim_cudaMemcpyAsync(
 // CHECK-NOT: section "llvm_offload_entries"
-// CHECK: define linkonce_odr hidden {{.*}}i32 @__r3_shim_cudaMalloc(ptr noundef %[[P:.*]], i64 noundef %[[N:.*]]) {{.*}}comdat
+// CHECK: define internal {{.*}}i32 @__r3_shim_cudaMalloc(ptr noundef %[[P:[a-z0-9]+]], i64 noundef %[[N:[a-z0-9]+]])
 // CHECK: %[[ENTRIES:.*]] = load ptr, ptr getelementptr inbounds (i8, ptr @__r3_image, i64 8)
 // CHECK-NEXT: %[[HAS:.*]] = icmp ne ptr %[[ENTRIES]], null
 // CHECK-NEXT: br i1 %[[HAS]], label %[[ASK:.*]], label %[[PLAIN:[0-9]+]], !prof

@@ -71,15 +71,43 @@ void makeImageLocal(GlobalObject &Object) {
   }
 }
 
+/// Whether the shim may be in a backtrace. Else both of its calls are jumps:
+/// optimised, and with one argument more still all in registers.
+static bool hasFrame(const Function &Shim) {
+  constexpr size_t InRegisters = 6;
+  return Shim.arg_size() >= InRegisters ||
+         any_of(Shim.args(),
+                [](const Argument &A) { return A.hasByValAttr(); }) ||
+         any_of(*Shim.getParent(),
+                [](const Function &F) { return F.hasOptNone(); });
+}
+
+/// Whether all that is done with F is to call it.
+static bool isOnlyCalled(const Function &F) {
+  return all_of(F.uses(), [](const Use &U) {
+    auto *Call = dyn_cast<CallBase>(U.getUser());
+    return Call && Call->isCallee(&U);
+  });
+}
+
+/// Where a program looks at the address it has to be one in the image, as the
+/// function's own is; a copy of the unit's own takes half the bytes in an
+/// object.
 static Function *declareShim(Module &M, const Function &Api) {
   Function *Shim =
-      Function::Create(Api.getFunctionType(), GlobalValue::LinkOnceODRLinkage,
+      Function::Create(Api.getFunctionType(), GlobalValue::InternalLinkage,
                        "__r3_shim_" + Api.getName(), M);
-  makeImageLocal(*Shim);
+  if (!isOnlyCalled(Api))
+    makeImageLocal(*Shim);
   Shim->setCallingConv(Api.getCallingConv());
   AttributeList Attributes = Api.getAttributes();
   Shim->setAttributes(Attributes.removeFnAttributes(M.getContext()));
-  Shim->setUWTableKind(M.getUwtable());
+  if (hasFrame(*Shim))
+    Shim->setUWTableKind(M.getUwtable());
+  else
+    Shim->setDoesNotThrow();
+  if (Shim->hasInternalLinkage() && !hasFrame(*Shim))
+    Shim->setLinkage(GlobalValue::PrivateLinkage); // nobody sees its name
   // A copy at each call would outweigh the rest of what R3 adds to an object.
   Shim->addFnAttr(Attribute::NoInline);
   for (const char *Kept :
