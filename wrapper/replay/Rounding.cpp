@@ -16,7 +16,7 @@ namespace {
 /// Each operation is a call.
 constexpr unsigned RoundedSlower = 20; // than others may take
 /// Of chunks that differ in one replay; each element is looked at 16 times.
-constexpr uint64_t MostBytes = 256ull << 20;
+constexpr uint64_t MostBytes = 64ull << 20;
 
 } // namespace
 
@@ -42,6 +42,8 @@ bool Session::modelRounding(size_t Index) {
     P.NoRounding = replayRounded(Index, P);
     if (!P.NoRounding.empty())
       P.Rounding.clear();
+    if (Cancelled) // of no meaning for the next request
+      P.NoRounding.clear();
   }
   return !P.Rounding.empty();
 }
@@ -56,6 +58,8 @@ std::string Session::replayRounded(size_t Index, Prepared &P) {
       P.Rounding.back().emplace(B);
   }
   for (unsigned I = 0; I < trust::RoundingModel::Replays; ++I) {
+    if (Cancelled)
+      return "cancelled";
     DeviceLink::RunRequest R{Index, RoundedSlot};
     R.RoundSeed = I + 1;
     R.DeadlineMs = deadlineMs(Index, RoundedSlower);

@@ -110,6 +110,9 @@ private:
   trust::Judgement runSlot(size_t Index, const char *Slot, size_t Pattern,
                            double &Ns, Evaluation &E);
   trust::Judgement judgeRun(size_t Index, const Attempt &A);
+  static trust::Judgement noteRight(trust::Judgement J,
+                                    const std::pair<size_t, Digest> &Results,
+                                    Evaluation &E);
   trust::Judgement timePairs(size_t Index, unsigned Pairs, bool VariantFirst,
                              Evaluation &E);
 
