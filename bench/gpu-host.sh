@@ -69,7 +69,7 @@ finish() {
   done
   started=()
 }
-figure() { begin "$1" "$2" python3 "$root/bench/run" "$1" --prefix "$root" --repeat 5; }
+figure() { begin "$1" "$2" python3 "$root/bench/run" "$1" --prefix "$root" --repeat 3; }
 # By itself: its times mean something.
 timed() { figure "$@"; finish; }
 
