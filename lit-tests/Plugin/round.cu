@@ -9,6 +9,7 @@
 // RUN: llc -mcpu=sm_90 -mattr=+ptx80 %t.o2.bc -o %t.ptx
 // RUN: FileCheck %s --check-prefix=PTX --input-file=%t.ptx
 // RUN: ptxas -arch=sm_90 %t.ptx -o %t.cubin
+// RUN: not grep -E '(mul|div|fma|cvt)[.]r[mp][.]' %t.ptx
 typedef double Pair __attribute__((ext_vector_type(2)));
 extern "C" __global__ void step(float *f, double *d, Pair *p, _Float16 *h,
                                 int n) {
@@ -50,5 +51,6 @@ extern "C" __global__ void step(float *f, double *d, Pair *p, _Float16 *h,
 // CHECK: define internal {{.*}}float @__nv_sinf(
 // CHECK-NOT: __r3_round
 // CHECK: ret float
-// PTX: mul.rm.f32
-// PTX: div.rp.f64
+// PTX: .func {{.*}}__r3_round_mul_f(
+// PTX: mul.rn.f32
+// PTX: fma.rn.f32

@@ -20,7 +20,8 @@
   OPERATION(div_##Suffix, Real, Real, a / b)                                   \
   OPERATION(fma_##Suffix, Real, Real, Fma(a, b, c))                            \
   OPERATION(sqrt_##Suffix, Real, Real, Sqrt(a))                                \
-  OPERATION(named_##Suffix, Real, Real, __##Kind##add_rn(a, b))
+  OPERATION(named_##Suffix, Real, Real, __##Kind##add_rn(a, b))                \
+  OPERATION(rcp_##Suffix, Real, Real, __##Kind##rcp_rn(b))
 ARITHMETIC(f, float, fmaf, sqrtf, f)
 ARITHMETIC(d, double, fma, sqrt, d)
 OPERATION(narrow, double, float, static_cast<float>(a))

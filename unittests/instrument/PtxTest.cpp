@@ -41,10 +41,11 @@ TEST(PtxTest, PtxasTakesInstrumentedCode) {
   }
 }
 
-TEST(PtxTest, DirectedInstructionsRound) {
+TEST(PtxTest, ResidualsAreNotFused) {
   const std::string Ptx = ptxOf("fma_d", "round");
-  EXPECT_THAT(Ptx, HasSubstr("fma.rm.f64"));
-  EXPECT_THAT(Ptx, HasSubstr("fma.rp.f64"));
+  EXPECT_THAT(Ptx, HasSubstr("mul.rn.f64"));
+  EXPECT_THAT(Ptx, HasSubstr("fma.rn.f64"));
+  EXPECT_THAT(Ptx, HasSubstr("add.rn.f64"));
   EXPECT_THAT(Ptx, HasSubstr(".global .align 8 .u64 __r3_round_seed"));
 }
 

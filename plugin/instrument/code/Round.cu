@@ -3,12 +3,17 @@
 // The device side of random rounding: operations that addRounding puts in
 // place of the program's. Compiled without CUDA's headers and without fusing.
 //
-// Key: seed and place. An overflow is where it is to nearest, not where the
-// coin wants it, and so is a zero, whose sign depends on the direction.
+// Each rounds to nearest, computes what that has lost (its residual) by
+// error-free transformations (TwoSum; D. E. Knuth, TAOCP 4.2.2) and takes the
+// neighbour on the residual's side with the probability residual / gap: so the
+// mean over seeds is the exact result, and an exact result stays.
+//
+// Key: seed and place. Zeros and overflows are where they are to nearest.
 #include <stdint.h>
 
 #define R3_DEVICE __attribute__((device))
-#define OPERATION extern "C" R3_DEVICE
+// A call for each operation: inlined, they are several times the program.
+#define OPERATION extern "C" R3_DEVICE __attribute__((noinline))
 
 extern "C" R3_DEVICE uint64_t __r3_round_seed;
 uint64_t __r3_round_seed;
@@ -28,10 +33,6 @@ R3_DEVICE uint64_t mixed(uint64_t Hash) {
   return Hash * 0xc4ceb9fe1a85ec53ull;
 }
 
-R3_DEVICE bool isUp(uint64_t Key, uint64_t Operands) {
-  return mixed(Key ^ Operands) >> 63;
-}
-
 /// The same for both orders of A and B.
 R3_DEVICE uint64_t pair(float A, float B) {
   return bits(A) + bits(B) + ((bits(A) ^ bits(B)) << 32);
@@ -40,58 +41,157 @@ R3_DEVICE uint64_t pair(double A, double B) {
   return mixed(bits(A)) + mixed(bits(B));
 }
 
-template <typename Real> R3_DEVICE bool isSettled(Real Nearest) {
-  return Nearest == 0 || !__builtin_isfinite(Nearest);
+template <typename Real> R3_DEVICE bool isSettled(Real Value) {
+  return Value == 0 || !__builtin_isfinite(Value);
 }
 
-template <typename Real> R3_DEVICE Real chosen(Real Nearest, Real Directed) {
-  return __builtin_isfinite(Directed) ? Directed : Nearest;
+/// Steps numbers away from zero.
+R3_DEVICE float stepped(float Value, int32_t Steps) {
+  return __builtin_bit_cast(float, __builtin_bit_cast(int32_t, Value) + Steps);
+}
+R3_DEVICE double stepped(double Value, int32_t Steps) {
+  return __builtin_bit_cast(double, __builtin_bit_cast(int64_t, Value) + Steps);
+}
+
+/// Nearest, or the number behind the exact result. Residual: the exact result
+/// less Nearest, times Unit, which is positive. No jump depends on the draw: it
+/// would be mispredicted.
+template <typename Real>
+R3_DEVICE Real rounded(Real Nearest, double Residual, double Unit,
+                       uint64_t Hash) {
+  if (isSettled(Nearest))
+    return Nearest;
+  const int32_t Step = (Residual < 0) == (Nearest < 0) ? 1 : -1;
+  const double Next = stepped(Nearest, Step);
+  const double Gap = __builtin_fabs(Next - Nearest) * Unit;
+  const double Lost = __builtin_fabs(Residual);
+  const double Draw =
+      static_cast<double>(static_cast<int64_t>(mixed(Hash) >> 1)) * 0x1p-63;
+  // Never over an infinite gap, nor where the residual is no number.
+  return stepped(Nearest, (Draw * Gap < Lost) * Step);
+}
+
+/// What operands of small results are multiplied by, so that no residual is
+/// less than the least number: cancelling operands of such a result are below
+/// 2^75 (float) or 2^170 (double).
+R3_DEVICE float scale(float Result) {
+  return __builtin_fabsf(Result) < 0x1p-100f ? 0x1p50f : 1;
+}
+R3_DEVICE double scale(double Result) {
+  return __builtin_fabs(Result) < 0x1p-960 ? 0x1p480 : 1;
+}
+
+// rn: whoever generates code may fuse a product with the sum behind it.
+R3_DEVICE float multiplied(float A, float B) { return __nvvm_mul_rn_f(A, B); }
+R3_DEVICE double multiplied(double A, double B) {
+  return __nvvm_mul_rn_d(A, B);
+}
+R3_DEVICE float fused(float A, float B, float C) {
+  return __builtin_fmaf(A, B, C);
+}
+R3_DEVICE double fused(double A, double B, double C) {
+  return __builtin_fma(A, B, C);
+}
+R3_DEVICE float root(float A) { return __builtin_sqrtf(A); }
+R3_DEVICE double root(double A) { return __builtin_sqrt(A); }
+
+/// TwoSum: A + B - Sum.
+template <typename Real> R3_DEVICE Real lost(Real A, Real B, Real Sum) {
+  const Real OfB = Sum - A;
+  return (A - (Sum - OfB)) + (B - OfB);
+}
+
+template <typename Real> R3_DEVICE Real sum(Real A, Real B, uint64_t Key) {
+  const Real Nearest = A + B;
+  const double Up = scale(Nearest);
+  return rounded(Nearest, lost(A, B, Nearest) * Up * Up, Up * Up,
+                 Key ^ pair(A, B));
+}
+
+template <typename Real> R3_DEVICE Real product(Real A, Real B, uint64_t Key) {
+  const Real Nearest = A * B;
+  const Real Up = scale(Nearest);
+  return rounded(Nearest, fused(A * Up, B * Up, -Nearest * Up * Up), Up * Up,
+                 Key ^ pair(A, B));
+}
+
+template <typename Real>
+R3_DEVICE Real quotient(Real A, Real B, uint64_t Hash) {
+  const Real Nearest = A / B;
+  const Real Up = scale(A), Divisor = B * Up;
+  const Real Residual = fused(-Nearest, Divisor, A * Up);
+  return rounded(Nearest, B < 0 ? -Residual : Residual,
+                 B < 0 ? -Divisor : Divisor, Hash);
+}
+
+template <typename Real> R3_DEVICE Real squareRoot(Real A, uint64_t Hash) {
+  const Real Nearest = root(A);
+  const Real Up = scale(A), Root = Nearest * Up;
+  return rounded(Nearest, fused(-Root, Root, A * Up * Up), 2 * Root * Up, Hash);
+}
+
+template <typename Real>
+R3_DEVICE Real productSum(Real A, Real B, Real C, uint64_t Key) {
+  const Real Nearest = fused(A, B, C);
+  const Real Up = scale(Nearest), X = A * Up, Y = B * Up, Z = C * Up * Up;
+  const Real Product = multiplied(X, Y), Sum = Product + Z;
+  const Real Residual = (Sum - Nearest * Up * Up) +
+                        (lost(Product, Z, Sum) + fused(X, Y, -Product));
+  return rounded(Nearest, Residual, Up * Up, Key ^ mixed(pair(A, B)) ^ bits(C));
+}
+
+/// Both halves of an integer, and what is lost of it, are exact in double.
+template <typename Real, typename Integer>
+R3_DEVICE Real converted(Integer A, uint64_t Key) {
+  constexpr Integer Low = static_cast<Integer>(0xffffffffu);
+  const Real Nearest = static_cast<Real>(A);
+  const double Residual =
+      (static_cast<double>(A & ~Low) - Nearest) + static_cast<double>(A & Low);
+  return rounded(Nearest, Residual, 1, Key ^ static_cast<uint64_t>(A));
 }
 
 } // namespace
 
-#define ROUNDED(Result, Name, Parameters, Nearest, Operands, Down, Up)         \
-  OPERATION Result __r3_round_##Name Parameters {                              \
-    const Result Middle = Nearest;                                             \
-    if (isSettled(Middle))                                                     \
-      return Middle;                                                           \
-    return chosen(Middle, isUp(Key, Operands) ? Up : Down);                    \
+#define ARITHMETIC(Suffix, Real)                                               \
+  OPERATION Real __r3_round_add_##Suffix(Real A, Real B, uint64_t Key) {       \
+    return sum(A, B, Key);                                                     \
+  }                                                                            \
+  OPERATION Real __r3_round_sub_##Suffix(Real A, Real B, uint64_t Key) {       \
+    return sum(A, -B, Key);                                                    \
+  }                                                                            \
+  OPERATION Real __r3_round_mul_##Suffix(Real A, Real B, uint64_t Key) {       \
+    return product(A, B, Key);                                                 \
+  }                                                                            \
+  OPERATION Real __r3_round_div_##Suffix(Real A, Real B, uint64_t Key) {       \
+    return quotient(A, B, Key ^ mixed(bits(A)) ^ bits(B));                     \
+  }                                                                            \
+  OPERATION Real __r3_round_rcp_##Suffix(Real A, uint64_t Key) {               \
+    return quotient(Real(1), A, Key ^ bits(A));                                \
+  }                                                                            \
+  OPERATION Real __r3_round_sqrt_##Suffix(Real A, uint64_t Key) {              \
+    return squareRoot(A, Key ^ bits(A));                                       \
+  }                                                                            \
+  OPERATION Real __r3_round_fma_##Suffix(Real A, Real B, Real C,               \
+                                         uint64_t Key) {                       \
+    return productSum(A, B, C, Key);                                           \
   }
-#define ARITHMETIC(Suffix, Real, Fma, Sqrt)                                    \
-  ROUNDED(Real, add_##Suffix, (Real A, Real B, uint64_t Key), A + B,           \
-          pair(A, B), __nvvm_add_rm_##Suffix(A, B),                            \
-          __nvvm_add_rp_##Suffix(A, B))                                        \
-  ROUNDED(Real, sub_##Suffix, (Real A, Real B, uint64_t Key), A - B,           \
-          pair(A, -B), __nvvm_add_rm_##Suffix(A, -B),                          \
-          __nvvm_add_rp_##Suffix(A, -B))                                       \
-  ROUNDED(Real, mul_##Suffix, (Real A, Real B, uint64_t Key), A *B,            \
-          pair(A, B), __nvvm_mul_rm_##Suffix(A, B),                            \
-          __nvvm_mul_rp_##Suffix(A, B))                                        \
-  ROUNDED(Real, div_##Suffix, (Real A, Real B, uint64_t Key), A / B,           \
-          mixed(bits(A)) ^ bits(B), __nvvm_div_rm_##Suffix(A, B),              \
-          __nvvm_div_rp_##Suffix(A, B))                                        \
-  ROUNDED(Real, rcp_##Suffix, (Real A, uint64_t Key), 1 / A, bits(A),          \
-          __nvvm_rcp_rm_##Suffix(A), __nvvm_rcp_rp_##Suffix(A))                \
-  ROUNDED(Real, sqrt_##Suffix, (Real A, uint64_t Key), Sqrt(A), bits(A),       \
-          __nvvm_sqrt_rm_##Suffix(A), __nvvm_sqrt_rp_##Suffix(A))              \
-  ROUNDED(Real, fma_##Suffix, (Real A, Real B, Real C, uint64_t Key),          \
-          Fma(A, B, C), mixed(pair(A, B)) ^ bits(C),                           \
-          __nvvm_fma_rm_##Suffix(A, B, C), __nvvm_fma_rp_##Suffix(A, B, C))
-ARITHMETIC(f, float, __builtin_fmaf, __builtin_sqrtf)
-ARITHMETIC(d, double, __builtin_fma, __builtin_sqrt)
+ARITHMETIC(f, float)
+ARITHMETIC(d, double)
 
-#define CONVERSION(Name, From, To, Builtin)                                    \
-  ROUNDED(To, Name, (From A, uint64_t Key), static_cast<To>(A),                \
-          static_cast<uint64_t>(A), __nvvm_##Builtin##_rm(A),                  \
-          __nvvm_##Builtin##_rp(A))
-CONVERSION(i32_f, int32_t, float, i2f)
-CONVERSION(u32_f, uint32_t, float, ui2f)
-CONVERSION(i64_f, int64_t, float, ll2f)
-CONVERSION(u64_f, uint64_t, float, ull2f)
-CONVERSION(i64_d, int64_t, double, ll2d)
-CONVERSION(u64_d, uint64_t, double, ull2d)
-ROUNDED(float, narrow_f, (double A, uint64_t Key), static_cast<float>(A),
-        bits(A), __nvvm_d2f_rm(A), __nvvm_d2f_rp(A))
+#define CONVERSION(Name, From, To)                                             \
+  OPERATION To __r3_round_##Name(From A, uint64_t Key) {                       \
+    return converted<To>(A, Key);                                              \
+  }
+CONVERSION(i32_f, int32_t, float)
+CONVERSION(u32_f, uint32_t, float)
+CONVERSION(i64_f, int64_t, float)
+CONVERSION(u64_f, uint64_t, float)
+CONVERSION(i64_d, int64_t, double)
+CONVERSION(u64_d, uint64_t, double)
+OPERATION float __r3_round_narrow_f(double A, uint64_t Key) {
+  const float Nearest = static_cast<float>(A);
+  return rounded(Nearest, A - Nearest, 1, Key ^ bits(A));
+}
 
 namespace {
 
@@ -107,9 +207,8 @@ R3_DEVICE Real moved(Real Value, uint64_t Key) {
   if (isSettled(Value) || !(Now & Mantissa) ||
       (Size < Dense && static_cast<Real>(static_cast<int64_t>(Size)) == Size))
     return Value;
-  // Up and down in size; the sign bit stays.
-  const Word Next = isUp(Key, Now) ? Now + 1 : Now - 1;
-  return chosen(Value, __builtin_bit_cast(Real, Next));
+  const Real Next = stepped(Value, mixed(Key ^ Now) >> 63 ? 1 : -1);
+  return __builtin_isfinite(Next) ? Next : Value;
 }
 
 } // namespace
