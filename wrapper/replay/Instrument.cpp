@@ -16,8 +16,9 @@
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Passes/PassBuilder.h"
-#include "llvm/Support/Path.h"
 #include "llvm/Transforms/Scalar/SROA.h"
+
+#include <filesystem>
 
 using namespace llvm;
 
@@ -40,15 +41,17 @@ static void promoteVariables(Module &M) {
   Passes.run(M, Modules);
 }
 
-/// libdevice beside ptxas; empty where there is none.
+/// libdevice of the toolkit; empty where there is none.
 static std::vector<uint8_t> readLibdevice() {
-  auto Ptxas = findPtxas();
-  if (!Ptxas)
-    return {};
-  auto Bytes =
-      readFile(sys::path::parent_path(sys::path::parent_path(*Ptxas)).str() +
-               "/nvvm/libdevice/libdevice.10.bc");
-  return Bytes ? std::move(*Bytes) : std::vector<uint8_t>();
+  for (const std::string &Ptxas : allPtxas()) {
+    std::error_code Ignored;
+    const auto Real = std::filesystem::canonical(Ptxas, Ignored);
+    const auto Library =
+        Real.parent_path().parent_path() / "nvvm/libdevice/libdevice.10.bc";
+    if (auto Bytes = readFile(Library.string()))
+      return std::move(*Bytes);
+  }
+  return {};
 }
 
 Expected<Instrumented> instrument(std::span<const uint8_t> Bitcode,

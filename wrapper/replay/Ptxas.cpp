@@ -67,7 +67,7 @@ PtxasResult failed(Outcome Ending, std::string Message) {
 
 } // namespace
 
-Expected<std::string> findPtxas() {
+std::vector<std::string> allPtxas() {
   std::vector<std::string> Folders;
   if (std::optional<std::string> Cuda = systemVariable("CUDA_PATH"))
     Folders.push_back(*Cuda + "/bin");
@@ -78,10 +78,18 @@ Expected<std::string> findPtxas() {
     Begin = End + 1;
   }
   Folders.push_back("/usr/local/cuda/bin");
+  std::vector<std::string> Found;
   for (const std::string &Folder : Folders)
     if (std::string Candidate = Folder + "/ptxas";
         access(Candidate.c_str(), X_OK) == 0)
-      return Candidate;
+      Found.push_back(Candidate);
+  return Found;
+}
+
+Expected<std::string> findPtxas() {
+  const std::vector<std::string> All = allPtxas();
+  if (!All.empty())
+    return All.front();
   return fail(ErrorCode::CannotRunHere,
               "no ptxas in $CUDA_PATH/bin, PATH or /usr/local/cuda/bin: "
               "install the CUDA Toolkit");

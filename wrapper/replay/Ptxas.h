@@ -30,6 +30,9 @@ struct PtxasResult {
 /// ptxas of $CUDA_PATH, of PATH, or of /usr/local/cuda; CannotRunHere where
 /// there is none.
 Expected<std::string> findPtxas();
+/// All of them, in that order: the first may be a script that stands elsewhere
+/// than the toolkit.
+std::vector<std::string> allPtxas();
 
 PtxasResult runPtxas(const std::string &Ptx, const PtxasOptions &Options);
 
