@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "wrapper/replay/KernelCheck.h"
 
+#include "wrapper/replay/Operations.h"
+
 #include "plugin/ir/Closure.h"
 #include "plugin/ir/Fingerprint.h"
 #include "plugin/ir/Pipeline.h"
@@ -12,7 +14,10 @@
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/DataLayout.h"
 #include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/IR/LLVMContext.h"
+
+#include <set>
 
 using namespace llvm;
 
@@ -78,42 +83,67 @@ Layout parametersOf(const Function &F) {
   return Result;
 }
 
-/// A mutable device variable that the kernel uses and Old does not have.
-std::string newVariable(const Function &Kernel, const Module &Old) {
-  for (const GlobalValue *G : ir::reachableFrom(Kernel))
-    if (auto *V = dyn_cast<GlobalVariable>(G))
-      if (ir::isMutable(*V) && !Old.getNamedValue(V->getName()))
-        return V->getName().str();
+/// Why After may not use a mutable device variable that Before does not: no
+/// recording of this kernel holds it, so that it would keep what it gets from
+/// one launch to the next.
+std::string newVariable(const Function &Before, const Function &After) {
+  std::set<StringRef> Recorded;
+  for (const GlobalValue *G : ir::reachableFrom(Before))
+    Recorded.insert(G->getName());
+  for (const GlobalValue *G : ir::reachableFrom(After))
+    if (auto *V = dyn_cast<GlobalVariable>(G);
+        V && ir::isMutable(*V) && !Recorded.count(V->getName()))
+      return (Before.getParent()->getNamedValue(V->getName())
+                  ? "the change uses the device variable "
+                  : "the change adds the device variable ") +
+             V->getName().str() + ", which no recording of this kernel holds";
   return {};
 }
 
 /// What a fingerprint leaves out and an edit may be about: hints for loops and
-/// for inlining.
-std::string hintsOf(const Function &Kernel) {
-  std::string Text;
-  raw_string_ostream Out(Text);
-  for (const GlobalValue *G : ir::reachableFrom(Kernel)) {
-    auto *F = dyn_cast<Function>(G);
-    if (!F || F->isDeclaration())
-      continue;
-    Out << F->hasFnAttribute(Attribute::AlwaysInline)
-        << F->hasFnAttribute(Attribute::NoInline);
-    for (const BasicBlock &Block : *F)
-      if (const MDNode *Loop =
-              Block.getTerminator()->getMetadata(LLVMContext::MD_loop))
-        for (const MDOperand &Hint : drop_begin(Loop->operands()))
-          if (auto *Node = dyn_cast<MDNode>(Hint);
-              Node && !isa<DILocation>(Node))
-            for (const MDOperand &Part : Node->operands()) {
-              if (auto *Name = dyn_cast<MDString>(Part))
-                Out << Name->getString();
-              else if (auto *Number = mdconst::dyn_extract<ConstantInt>(Part))
-                Out << ' ' << Number->getZExtValue();
-              Out << ';';
-            }
+/// for inlining, promises about pointers and loads.
+class Hints {
+public:
+  static std::string of(const Function &Kernel) {
+    Hints All;
+    for (const GlobalValue *G : ir::reachableFrom(Kernel))
+      if (auto *F = dyn_cast<Function>(G); F && !F->isDeclaration())
+        All.add(*F);
+    return All.Text;
   }
-  return Text;
-}
+
+private:
+  void add(const Function &F) {
+    Out << F.hasFnAttribute(Attribute::AlwaysInline)
+        << F.hasFnAttribute(Attribute::NoInline);
+    for (const Argument &A : F.args())
+      Out << A.hasNoAliasAttr();
+    for (const BasicBlock &Block : F)
+      for (const Instruction &I : Block) {
+        if (const Value *Address = getLoadStorePointerOperand(&I); Address)
+          Out << Log2(getLoadStoreAlignment(const_cast<Instruction *>(&I)))
+              << I.hasMetadata(LLVMContext::MD_invariant_load)
+              << I.hasMetadata(LLVMContext::MD_nontemporal);
+        if (const MDNode *Loop = I.getMetadata(LLVMContext::MD_loop))
+          addLoop(*Loop);
+      }
+  }
+
+  void addLoop(const MDNode &Loop) {
+    for (const MDOperand &Hint : drop_begin(Loop.operands()))
+      if (auto *Node = dyn_cast<MDNode>(Hint); Node && !isa<DILocation>(Node))
+        for (const MDOperand &Part : Node->operands()) {
+          if (auto *Name = dyn_cast<MDString>(Part))
+            Out << Name->getString();
+          else if (auto *Number = mdconst::dyn_extract<ConstantInt>(Part))
+            Out << ' ' << Number->getZExtValue();
+          Out << ';';
+        }
+  }
+
+  std::string Text;
+  raw_string_ostream Out{Text};
+};
 
 CheckedKernel refused(std::string Why) {
   return {Outcome::Refused, std::move(Why), {}};
@@ -141,11 +171,13 @@ CheckedKernel checkKernel(std::span<const uint8_t> Recorded,
   if (parametersOf(*Before) != parametersOf(*After))
     return refused("the kernel's parameters have another layout than the "
                    "recorded ones");
-  if (std::string Name = newVariable(*After, **Old); !Name.empty())
-    return refused("the change adds the device variable " + Name +
-                   ", which no recording holds");
+  if (std::string Why = newVariable(*Before, *After); !Why.empty())
+    return refused(Why);
+  if (std::string Kind = newOperation(*Before, *After); !Kind.empty())
+    return refused("the change brings in " + Kind +
+                   ", which the kernel does not have");
   if (ir::fingerprint(**Old, *Before) == ir::fingerprint(**New, *After) &&
-      hintsOf(*Before) == hintsOf(*After))
+      Hints::of(*Before) == Hints::of(*After))
     return {Outcome::Duplicate, "the change does not reach this kernel", {}};
   SmallVector<char, 0> Bytes;
   raw_svector_ostream Out(Bytes);

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Kinds of operations as sentences: two kernels are compared as sets of them.
+// How often one occurs is not looked at: unrolling by hand repeats it.
+#include "wrapper/replay/Operations.h"
+
+#include "plugin/ir/Closure.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Operator.h"
+
+#include <algorithm>
+#include <set>
+
+using namespace llvm;
+
+namespace r3::replay {
+
+namespace {
+
+using Kinds = std::set<std::string>;
+
+/// Instructions that take the place of more exact ones, and those that tell
+/// one launch from another, by parts of their names.
+struct NamedKind {
+  const char *Part, *Kind;
+};
+constexpr NamedKind NamedKinds[] = {
+    {"approx", "approximate instructions"},
+    {".ftz", "instructions that flush small numbers"},
+    {"tf32", "tf32"},
+    {"wmma", "tensor cores"},
+    {".mma.", "tensor cores"},
+    {"e4m3", "8-bit floats"},
+    {"e5m2", "8-bit floats"},
+    {"sreg.clock", "a clock"},
+    {"globaltimer", "a clock"},
+    {"readcyclecounter", "a clock"},
+    {"readsteadycounter", "a clock"},
+    {"sreg.pm", "a counter of the device"},
+    {"sreg.gridid", "a counter of launches"},
+    {"nanosleep", "sleep"},
+    {"__nv_fast_", "approximate instructions"},
+};
+
+void addNamed(StringRef Name, Kinds &Into) {
+  for (const NamedKind &N : NamedKinds)
+    if (Name.contains(N.Part))
+      Into.insert(N.Kind);
+}
+
+std::string oneLine(StringRef Text) {
+  std::string Line = Text.str();
+  std::replace_if(
+      Line.begin(), Line.end(), [](char C) { return !isPrint(C); }, ' ');
+  return Line;
+}
+
+void addCall(const CallBase &Call, Kinds &Into) {
+  const Value *Callee = Call.getCalledOperand()->stripPointerCastsAndAliases();
+  if (auto *Assembly = dyn_cast<InlineAsm>(Callee)) {
+    Into.insert("inline assembly (" + oneLine(Assembly->getAsmString()) + ")");
+    return;
+  }
+  auto *F = dyn_cast<Function>(Callee);
+  if (!F) {
+    Into.insert("a call through a pointer");
+    return;
+  }
+  addNamed(F->getName(), Into);
+  if (F->isDeclaration() && !F->isIntrinsic())
+    Into.insert("a call of " + F->getName().str() +
+                ", of which the unit has no code");
+}
+
+void addType(const Type *T, Kinds &Into) {
+  const Type *Scalar = T->getScalarType();
+  if (Scalar->isHalfTy())
+    Into.insert("half precision");
+  else if (Scalar->isBFloatTy())
+    Into.insert("bfloat precision");
+  else if (Scalar->isFloatTy())
+    Into.insert("float precision");
+}
+
+/// Not contraction, which is the default of device code and makes a result
+/// more exact, if another one.
+void addFastMath(const FPMathOperator &Op, Kinds &Into) {
+  const FastMathFlags Flags = Op.getFastMathFlags();
+  const std::pair<bool, const char *> Rows[] = {
+      {Flags.allowReassoc(), "reassociation"},
+      {Flags.noNaNs(), "arithmetic without NaN"},
+      {Flags.noInfs(), "arithmetic without infinity"},
+      {Flags.noSignedZeros(), "arithmetic without signed zeros"},
+      {Flags.allowReciprocal(), "division by a reciprocal"},
+      {Flags.approxFunc(), "approximate functions"}};
+  for (const auto &[Set, Kind] : Rows)
+    if (Set)
+      Into.insert(Kind);
+}
+
+Kinds kindsOf(const Function &Kernel) {
+  Kinds Found;
+  for (const GlobalValue *G : ir::reachableFrom(Kernel)) {
+    auto *F = dyn_cast<Function>(G);
+    if (!F || F->isDeclaration())
+      continue;
+    for (const Instruction &I : instructions(*F)) {
+      // Loads and stores move bits; arithmetic and conversions round them.
+      if (isa<UnaryOperator, BinaryOperator, CastInst, FCmpInst, CallBase>(I)) {
+        addType(I.getType(), Found);
+        for (const Value *Operand : I.operands())
+          addType(Operand->getType(), Found);
+      }
+      if (auto *Op = dyn_cast<FPMathOperator>(&I))
+        addFastMath(*Op, Found);
+      if (auto *Call = dyn_cast<CallBase>(&I))
+        addCall(*Call, Found);
+    }
+  }
+  return Found;
+}
+
+} // namespace
+
+std::string newOperation(const Function &Before, const Function &After) {
+  const Kinds Old = kindsOf(Before);
+  for (const std::string &Kind : kindsOf(After))
+    if (!Old.count(Kind))
+      return Kind;
+  return {};
+}
+
+} // namespace r3::replay
