@@ -13,8 +13,10 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstring>
 #include <filesystem>
 #include <sstream>
+#include <sys/resource.h>
 
 namespace fs = std::filesystem;
 
@@ -22,7 +24,9 @@ namespace r3::replay {
 
 namespace {
 
-constexpr uint64_t CpuSeconds = 20;
+// A patched unit may take so much longer than the unpatched one.
+constexpr double SlowerFactor = 20;
+constexpr uint64_t LeastCpuSeconds = 2, MostCpuSeconds = 20;
 constexpr uint64_t MemoryBytes = 4ull << 30;
 
 /// Options of the recorded command that go, by how many words they have.
@@ -91,6 +95,24 @@ std::string firstError(const std::string &Text, const std::string &Folder) {
   for (size_t At; (At = Result.find(Folder)) != std::string::npos;)
     Result.erase(At, Folder.size());
   return Result;
+}
+
+/// CPU time of the processes that have ended.
+double secondsOfChildren() {
+  rusage Used = {};
+  getrusage(RUSAGE_CHILDREN, &Used);
+  return double(Used.ru_utime.tv_sec + Used.ru_stime.tv_sec) +
+         double(Used.ru_utime.tv_usec + Used.ru_stime.tv_usec) / 1e6;
+}
+
+/// What is known of a clang that a signal ended.
+std::string crash(int Signal, const std::string &Text) {
+  const size_t At = Text.find("LLVM ERROR: ");
+  return format("clang was ended by signal %d (%s)", Signal,
+                strsignal(Signal)) +
+         (At == std::string::npos
+              ? ""
+              : ": " + Text.substr(At, Text.find('\n', At) - At));
 }
 
 /// Identifiers and directives of a text without comments and strings.
@@ -231,7 +253,6 @@ FrontEnd::run(const Overlay *Over, uint64_t DeadlineMs, Outcome &Ending) {
                                    "-sys-header-deps",
                                    "-debug-info-kind=line-tables-only",
                                    "-ftemplate-depth=256",
-
                                    "-ferror-limit",
                                    "1"};
   if (Over) {
@@ -245,6 +266,7 @@ FrontEnd::run(const Overlay *Over, uint64_t DeadlineMs, Outcome &Ending) {
   O.NewGroup = true;
   O.MemoryLimitBytes = MemoryBytes;
   O.CpuLimitSeconds = CpuSeconds;
+  const double Before = secondsOfChildren();
   auto Run = runProcess(O, {}, std::chrono::milliseconds(DeadlineMs));
   if (!Run)
     return Run.error();
@@ -257,17 +279,20 @@ FrontEnd::run(const Overlay *Over, uint64_t DeadlineMs, Outcome &Ending) {
                 static_cast<unsigned long long>(DeadlineMs));
   }
   const std::string Prefix = fs::path(O.Directory).string() + "/";
-  if (!Run->Status.ok()) {
-    Ending = Run->Status.Signal ? Outcome::BuildCrashed : Outcome::BuildFailed;
-    return Error(ErrorCode::Failed, firstError(Run->Err, Prefix));
+  if (Run->Status.Signal) {
+    Ending = Outcome::BuildCrashed;
+    return Error(ErrorCode::Failed, crash(Run->Status.Signal, Run->Err));
   }
+  if (!Run->Status.ok())
+    return Error(ErrorCode::Failed, firstError(Run->Err, Prefix));
   auto Bitcode = readFile(Output);
   if (!Bitcode)
     return Bitcode.error();
   auto Made = readTextFile(Rule);
   if (!Made)
     return Made.error();
-  return Compiled{std::move(*Bitcode), dependencies(*Made, O.Directory)};
+  return Compiled{std::move(*Bitcode), dependencies(*Made, O.Directory),
+                  secondsOfChildren() - Before};
 }
 
 FrontEndResult FrontEnd::compile(const std::string &Patch,
@@ -291,6 +316,8 @@ FrontEndResult FrontEnd::compile(const std::string &Patch,
     if (!Plain)
       return failed(Outcome::BuildFailed,
                     Plain.error().in("the unpatched unit"));
+    CpuSeconds = std::clamp(uint64_t(Plain->Seconds * SlowerFactor),
+                            LeastCpuSeconds, MostCpuSeconds);
     Opened = std::move(Plain->Opened);
     std::sort(Opened.begin(), Opened.end());
     if (std::string Why = changedSince(

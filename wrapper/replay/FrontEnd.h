@@ -9,7 +9,10 @@
 //   - spelled in added lines: no inline assembly, no clocks, none of the
 //     directives that look at files (#embed, __has_include, ...);
 //   - the kernel keeps its name and the layout of its parameters;
-//   - limits of CPU time, memory, template depth and constant evaluation.
+//   - limits of CPU time (20 times that of the unpatched unit, 2 to 20 s),
+//     memory, template depth and constant evaluation.
+// What it may not bring in is looked at where it cannot hide, in the IR
+// (Operations.h); the spelling is for people, who get a line.
 // What clang says of the patch comes back with the files' own names.
 #pragma once
 
@@ -52,6 +55,7 @@ private:
   struct Compiled {
     std::vector<uint8_t> Bitcode;
     std::vector<std::string> Opened;
+    double Seconds = 0; // of CPU time
   };
   Expected<Compiled> run(const Overlay *Over, uint64_t DeadlineMs,
                          Outcome &Ending);
@@ -60,6 +64,7 @@ private:
   SourceUnit Unit;
   std::vector<uint8_t> Unpatched;
   std::vector<std::string> Opened; // by the unpatched unit, once known
+  uint64_t CpuSeconds = 20;        // that clang may take
 };
 
 /// Why an added text is refused for what it spells; empty where it is not.
