@@ -98,6 +98,12 @@ trust::Judgement Session::traceSource(const std::string &Patch,
       Compiler->build(Source.canonicalJson(), Setup.BuildDeadlineMs, "trace");
   if (B.Ending != Outcome::Ok)
     return {B.Ending, "the traced build: " + B.Message};
+  if (!B.Unseen.empty() && Traced && Traced->Why.empty())
+    return {Outcome::Refused,
+            "unlike the original, it has accesses that cannot be traced: " +
+                B.Unseen.front()};
+  if (B.Sites.empty()) // it touches no memory, and so needs no bitmaps
+    return {};
   Attempt Loaded = Device->setCode(TracedVariantSlot, std::move(B.Binary),
                                    Kernel->first().Name);
   if (!Loaded.ok())
