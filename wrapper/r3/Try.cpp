@@ -255,10 +255,13 @@ private:
     if (!Original)
       return Original.error();
     Result.Original = *Original;
-    auto Report = W.evaluate(Change, Usable, unsigned(Pairs), /*Seed=*/1);
+    auto Report = W.evaluate(Change, Usable, unsigned(Pairs), /*Seed=*/1,
+                             {Original->Code});
     if (!Report)
       return Report.error();
     Result.Report = *Report;
+    if (isSameCode(Result))
+      Result.Report.Message = "its code is the original's";
     Result.Gain = ratioSpread(Report->OriginalNs, Report->VariantNs);
     Result.OriginalNs = quantile(Report->OriginalNs, 0.5);
     Result.VariantNs = quantile(Report->VariantNs, 0.5);
@@ -269,6 +272,11 @@ private:
 
   static bool isUntouched(const Tried &T) {
     return T.Report.Result == Outcome::Duplicate;
+  }
+
+  /// The change reaches it, and makes no difference once it is built.
+  static bool isSameCode(const Tried &T) {
+    return isUntouched(T) && !T.Report.Code.empty();
   }
 
   std::string verdict(Context &Given, const Tried &T) const {
@@ -310,7 +318,7 @@ private:
         Given.Out.print(printable(T.Kernel->Display) + ": " +
                         T.Report.Tolerance + "\n");
     for (const Tried &T : All)
-      if (!T.Report.Message.empty() && !isUntouched(T))
+      if (!T.Report.Message.empty() && (!isUntouched(T) || isSameCode(T)))
         Given.Out.print(printable(T.Kernel->Display) + ": " + T.Report.Message +
                         "\n");
   }
@@ -385,7 +393,10 @@ private:
       }
     }
     if (!AnyChanged)
-      return fail(ErrorCode::Failed, "the change reaches no recorded kernel");
+      return fail(ErrorCode::Failed,
+                  std::any_of(All.begin(), All.end(), isSameCode)
+                      ? "the change makes no difference to the built code"
+                      : "the change reaches no recorded kernel");
     return Slower ? 5 : 0;
   }
 
