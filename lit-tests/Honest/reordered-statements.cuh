@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Two independent statements change places.
+//
+// RUN: %try histogram | FileCheck %s
+// CHECK: ok:
+
+constexpr int Bins = 16;
+__device__ int seen; // over all launches
+
+__device__ void count(int *bin, int n) {
+  __atomic_fetch_add(bin, n, __ATOMIC_RELAXED);
+}
+
+__global__ void histogram(const unsigned char *data, int n, int *bins) {
+  if (blockIdx.x == 0 && threadIdx.x == 0)
+    seen += n;
+  const int stride = gridDim.x * blockDim.x;
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += stride)
+    count(&bins[data[i] & (Bins - 1)], 1);
+}
