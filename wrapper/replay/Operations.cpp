@@ -27,6 +27,7 @@ using Kinds = std::set<std::string>;
 /// one launch from another, by parts of their names.
 struct NamedKind {
   const char *Part, *Kind;
+  bool Rounds = true;
 };
 constexpr NamedKind NamedKinds[] = {
     {"approx", "approximate instructions"},
@@ -36,19 +37,19 @@ constexpr NamedKind NamedKinds[] = {
     {".mma.", "tensor cores"},
     {"e4m3", "8-bit floats"},
     {"e5m2", "8-bit floats"},
-    {"sreg.clock", "a clock"},
-    {"globaltimer", "a clock"},
-    {"readcyclecounter", "a clock"},
-    {"readsteadycounter", "a clock"},
-    {"sreg.pm", "a counter of the device"},
-    {"sreg.gridid", "a counter of launches"},
-    {"nanosleep", "sleep"},
+    {"sreg.clock", "a clock", false},
+    {"globaltimer", "a clock", false},
+    {"readcyclecounter", "a clock", false},
+    {"readsteadycounter", "a clock", false},
+    {"sreg.pm", "a counter of the device", false},
+    {"sreg.gridid", "a counter of launches", false},
+    {"nanosleep", "sleep", false},
     {"__nv_fast_", "approximate instructions"},
 };
 
-void addNamed(StringRef Name, Kinds &Into) {
+void addNamed(StringRef Name, bool Exact, Kinds &Into) {
   for (const NamedKind &N : NamedKinds)
-    if (Name.contains(N.Part))
+    if ((Exact || !N.Rounds) && Name.contains(N.Part))
       Into.insert(N.Kind);
 }
 
@@ -59,7 +60,8 @@ std::string oneLine(StringRef Text) {
   return Line;
 }
 
-void addCall(const CallBase &Call, Kinds &Into) {
+/// Exact: of code whose rounding counts.
+void addCall(const CallBase &Call, bool Exact, Kinds &Into) {
   const Value *Callee = Call.getCalledOperand()->stripPointerCastsAndAliases();
   if (auto *Assembly = dyn_cast<InlineAsm>(Callee)) {
     Into.insert("inline assembly (" + oneLine(Assembly->getAsmString()) + ")");
@@ -70,7 +72,7 @@ void addCall(const CallBase &Call, Kinds &Into) {
     Into.insert("a call through a pointer");
     return;
   }
-  addNamed(F->getName(), Into);
+  addNamed(F->getName(), Exact, Into);
   if (F->isDeclaration() && !F->isIntrinsic())
     Into.insert("a call of " + F->getName().str() +
                 ", of which the unit has no code");
@@ -102,23 +104,36 @@ void addFastMath(const FPMathOperator &Op, Kinds &Into) {
       Into.insert(Kind);
 }
 
+/// A function of CUDA's mathematics library as the front end links it. How
+/// exact its results are is its author's affair.
+bool isLibrary(const Function &F) {
+  return F.getName().starts_with("__nv_") && F.hasInternalLinkage() &&
+         !F.getSubprogram();
+}
+
+void addPrecision(const Instruction &I, Kinds &Into) {
+  // Loads and stores move bits; arithmetic and conversions round them.
+  if (isa<UnaryOperator, BinaryOperator, CastInst, FCmpInst, CallBase>(I)) {
+    addType(I.getType(), Into);
+    for (const Value *Operand : I.operands())
+      addType(Operand->getType(), Into);
+  }
+  if (auto *Op = dyn_cast<FPMathOperator>(&I))
+    addFastMath(*Op, Into);
+}
+
 Kinds kindsOf(const Function &Kernel) {
   Kinds Found;
   for (const GlobalValue *G : ir::reachableFrom(Kernel)) {
     auto *F = dyn_cast<Function>(G);
     if (!F || F->isDeclaration())
       continue;
+    const bool Exact = !isLibrary(*F);
     for (const Instruction &I : instructions(*F)) {
-      // Loads and stores move bits; arithmetic and conversions round them.
-      if (isa<UnaryOperator, BinaryOperator, CastInst, FCmpInst, CallBase>(I)) {
-        addType(I.getType(), Found);
-        for (const Value *Operand : I.operands())
-          addType(Operand->getType(), Found);
-      }
-      if (auto *Op = dyn_cast<FPMathOperator>(&I))
-        addFastMath(*Op, Found);
+      if (Exact)
+        addPrecision(I, Found);
       if (auto *Call = dyn_cast<CallBase>(&I))
-        addCall(*Call, Found);
+        addCall(*Call, Exact, Found);
     }
   }
   return Found;
