@@ -18,6 +18,7 @@ __global__ void histogram(const unsigned char *data, int n, int *bins) {
   const int stride = gridDim.x * blockDim.x;
   for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += stride)
     count(&bins[data[i] & low[2]], 1);
+  FENCE(); // so that assembly is nothing new here
   if (blockIdx.x == 0 && threadIdx.x == 0)
     seen += n;
 }
