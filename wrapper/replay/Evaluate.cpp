@@ -141,13 +141,14 @@ trust::Judgement Session::runSlot(size_t Index, const char *Slot,
                    {Index, digestOf(A.Digests)}, E);
 }
 
-/// The first launches of each side are verified and not counted: those of the
-/// variant with memory that it must write poisoned, once with each pattern.
+/// The first launches of each side are verified and not counted. Then pairs in
+/// the order A B B A, which side is A by a coin for each two pairs. Memory that
+/// must be written is poisoned before every launch: a variant that looks
+/// whether it is watched finds that it always is.
 trust::Judgement Session::timePairs(size_t Index, unsigned Pairs,
-                                    bool VariantFirst, Evaluation &E) {
-
-  auto Launch = [&](bool Variant, std::vector<double> *Times,
-                    size_t Pattern = ~size_t(0)) {
+                                    std::mt19937_64 &Random, Evaluation &E) {
+  constexpr size_t Patterns = std::size(PoisonBytes);
+  auto Launch = [&](bool Variant, size_t Pattern, std::vector<double> *Times) {
     double Ns = 0;
     trust::Judgement J =
         runSlot(Index, Variant ? VariantSlot : OriginalSlot, Pattern, Ns, E);
@@ -161,16 +162,17 @@ trust::Judgement Session::timePairs(size_t Index, unsigned Pairs,
     return J;
   };
   trust::Judgement J;
-  for (size_t Pattern = 0; J.ok() && Pattern < std::size(PoisonBytes);
-       ++Pattern)
-    J = Launch(/*Variant=*/true, nullptr, Pattern);
+  for (size_t Pattern = 0; J.ok() && Pattern < Patterns; ++Pattern)
+    J = Launch(/*Variant=*/true, Pattern, nullptr);
   if (J.ok() && Pairs)
-    J = Launch(/*Variant=*/false, nullptr);
+    J = Launch(/*Variant=*/false, 0, nullptr);
+  bool First = false;
   for (unsigned Pair = 0; J.ok() && Pair < Pairs; ++Pair) {
-    const bool First = VariantFirst ^ (Pair & 1);
+    First = Pair % 2 ? !First : Random() & 1;
     for (bool Variant : {First, !First})
       if (J.ok() && !Cancelled)
-        J = Launch(Variant, Variant ? &E.VariantNs : &E.OriginalNs);
+        J = Launch(Variant, Random() % Patterns,
+                   Variant ? &E.VariantNs : &E.OriginalNs);
   }
   return J;
 }
@@ -240,8 +242,7 @@ Session::Reply Session::evaluate(const json::Value &Request) {
     if (E.Verdict.ok() && (V->Patch.empty() || !V->Pipeline.empty()))
       E.Verdict = checkAccesses(Index, V->canonicalJson(), E.Ms);
     if (E.Verdict.ok())
-      E.Verdict =
-          timePairs(Index, static_cast<unsigned>(Pairs), Random() & 1, E);
+      E.Verdict = timePairs(Index, static_cast<unsigned>(Pairs), Random, E);
     if (Cancelled)
       return Error(ErrorCode::Interrupted, "cancelled");
     if (!E.Verdict.ok()) {

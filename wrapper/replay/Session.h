@@ -17,6 +17,7 @@
 #include <atomic>
 #include <memory>
 #include <optional>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -113,8 +114,8 @@ private:
   static trust::Judgement noteRight(trust::Judgement J,
                                     const std::pair<size_t, Digest> &Results,
                                     Evaluation &E);
-  trust::Judgement timePairs(size_t Index, unsigned Pairs, bool VariantFirst,
-                             Evaluation &E);
+  trust::Judgement timePairs(size_t Index, unsigned Pairs,
+                             std::mt19937_64 &Random, Evaluation &E);
 
   SessionOptions Setup;
   Children &All;
