@@ -55,7 +55,8 @@ const CommandRow Rows[] = {
      "  r3 try --patch my.patch -k stencil3d\n"
      "  r3 try --passes 'default<O2>,function(loop-mssa(licm))' -k stencil3d\n"
      "\n"
-     "Nothing is applied. Exit status 0: right and not slower, 1: not built or\n"
+     "AT LEAST: what the gain exceeds but for a chance of 0.03 %, in this\n"
+     "process. Nothing is applied. Exit status 0: right and not slower, 1: not built or\n"
      "refused, 4: wrong, 5: slower.\n",
      false, true, makeTry},
     {"apply", "Write the best variants into r3.profile",

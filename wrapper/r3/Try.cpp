@@ -10,6 +10,7 @@
 #include "wrapper/r3/Text.h"
 #include "wrapper/remix/Search.h"
 #include "wrapper/remix/Statistics.h"
+#include "wrapper/trust/MedianBound.h"
 
 #include "runtime/support/Files.h"
 #include "runtime/support/Json.h"
@@ -26,12 +27,28 @@ namespace r3 {
 
 namespace {
 
+/// One side's chance to be wrong (TRUST: one-sided 99.97 %).
+constexpr double BoundError = 3e-4;
+
+/// Original / variant for each batch of two pairs, which were launched in the
+/// order A B B A (Timing.h says why batches and not pairs).
+std::vector<double> batchRatios(const EvaluationReport &R) {
+  std::vector<double> Ratios;
+  for (size_t I = 0; I + 1 < R.OriginalNs.size() && I + 1 < R.VariantNs.size();
+       I += 2)
+    if (double Variant = R.VariantNs[I] + R.VariantNs[I + 1]; Variant > 0)
+      Ratios.push_back((R.OriginalNs[I] + R.OriginalNs[I + 1]) / Variant);
+  return Ratios;
+}
+
 /// What came of one kernel.
 struct Tried {
   const CatalogueKernel *Kernel = nullptr;
   size_t Recordings = 0;
   EvaluationReport Report, Original;
   RatioSpread Gain;
+  /// Bounds of the median ratio; nothing where there are too few batches.
+  std::optional<double> AtLeast, AtMost;
   double OriginalNs = 0, VariantNs = 0;
 };
 
@@ -50,7 +67,7 @@ public:
     Options.texts("-k,--kernel", Patterns, "KERNEL",
                   "only these kernels (default: all that the change reaches)");
     Options.count("--pairs", Pairs,
-                  "timed pairs of launches on each recording (default: 16)");
+                  "timed pairs of launches on each recording (default: 24)");
     Options.flag("--json", Json, "print JSON");
     Options.text("--launcher", Launcher, "COMMAND",
                  "start the worker through COMMAND");
@@ -59,6 +76,7 @@ public:
   Expected<int> run(Context &Given) override {
     if (Pairs > 10000)
       return fail(ErrorCode::Usage, "--pairs: at most 10000");
+    Pairs += Pairs % 2; // batches are of two
     Change.MaxRegisters = static_cast<uint32_t>(Registers);
     auto From = Given.openStore();
     if (!From)
@@ -263,6 +281,9 @@ private:
     if (isSameCode(Result))
       Result.Report.Message = "its code is the original's";
     Result.Gain = ratioSpread(Report->OriginalNs, Report->VariantNs);
+    const std::vector<double> Ratios = batchRatios(*Report);
+    Result.AtLeast = trust::medianAtLeast(Ratios, BoundError);
+    Result.AtMost = trust::medianAtMost(Ratios, BoundError);
     Result.OriginalNs = quantile(Report->OriginalNs, 0.5);
     Result.VariantNs = quantile(Report->VariantNs, 0.5);
     return Result;
@@ -299,7 +320,7 @@ private:
                     (Cpu ? " (CPU time, not a GPU's)" : "") +
                     "; gains are unconfirmed\n");
     Table Lines({"KERNEL", "RESULT", ">RECORDINGS", ">ORIGINAL", ">CHANGED",
-                 ">GAIN", ">REGISTERS", ">SHARED"});
+                 ">GAIN", ">AT LEAST", ">REGISTERS", ">SHARED"});
     for (const Tried &T : All) {
       const bool Timed = T.Gain.Median > 0;
       Lines.add(
@@ -308,6 +329,7 @@ private:
            Timed ? durationText(T.OriginalNs) : "-",
            Timed ? durationText(T.VariantNs) : "-",
            Timed ? gainText(T.Gain.Median, T.Gain.Low, T.Gain.High) : "-",
+           T.AtLeast ? format("%.3fx", *T.AtLeast) : "-",
            Cpu || !Timed ? "-"
                          : change(T.Original.Registers, T.Report.Registers),
            Cpu || !Timed ? "-" : change(T.Original.Shared, T.Report.Shared)});
@@ -363,11 +385,18 @@ private:
     number("gain", T.Gain.Median);
     number("gainLow", T.Gain.Low);
     number("gainHigh", T.Gain.High);
+    number("gainAtLeast", T.AtLeast.value_or(0));
+    number("gainAtMost", T.AtMost.value_or(0));
     W.Key("registers");
     W.Uint(T.Report.Registers);
     W.Key("shared");
     W.Uint(T.Report.Shared);
     W.EndObject();
+  }
+
+  /// By more than noise; of too few batches the median decides.
+  static bool isSlower(const Tried &T) {
+    return T.AtMost ? *T.AtMost < 1 : T.Gain.Median > 0 && T.Gain.Median < 1;
   }
 
   /// 0: right, and no kernel slower; the worst outcome decides.
@@ -379,7 +408,7 @@ private:
       AnyChanged = true;
       switch (T.Report.Result) {
       case Outcome::Ok:
-        Slower |= T.Gain.Median > 0 && T.Gain.Median < 1;
+        Slower |= isSlower(T);
         break;
       case Outcome::Wrong:
       case Outcome::OutOfBounds:
@@ -402,7 +431,7 @@ private:
 
   std::string File, As, PatchFile, Launcher;
   std::vector<std::string> Patterns;
-  uint64_t Pairs = 16, Registers = 0;
+  uint64_t Pairs = 24, Registers = 0;
   bool Json = false;
   Variant Change;
   std::set<std::string> Touched; // files, from the root
