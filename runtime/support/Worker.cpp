@@ -262,7 +262,8 @@ Expected<ReplayReport> Worker::prepare(size_t Recording, unsigned Repetitions) {
 static std::string evaluateText(const Variant &Change,
                                 const std::vector<size_t> &Recordings,
                                 unsigned Pairs, uint64_t Seed,
-                                const std::vector<std::string> &Known) {
+                                const std::vector<std::string> &Known,
+                                Accept Which) {
   rapidjson::StringBuffer Buffer;
   json::Writer W(Buffer);
   W.StartObject();
@@ -285,15 +286,17 @@ static std::string evaluateText(const Variant &Change,
   for (const std::string &Code : Known)
     W.String(Code);
   W.EndArray();
+  W.Key("rounding");
+  W.Bool(Which == Accept::Rounding);
   return finish(W, Buffer);
 }
 
 Expected<EvaluationReport>
 Worker::evaluate(const Variant &Change, const std::vector<size_t> &Recordings,
                  unsigned Pairs, uint64_t Seed,
-                 const std::vector<std::string> &Known) {
+                 const std::vector<std::string> &Known, Accept Which) {
   Expected<Frame> Answer =
-      ask(evaluateText(Change, Recordings, Pairs, Seed, Known));
+      ask(evaluateText(Change, Recordings, Pairs, Seed, Known, Which));
   if (!Answer)
     return Answer.error();
   Expected<json::Document> Reply = parseReply(Answer->Json);

@@ -16,7 +16,8 @@
 //                poisonedBytes, untraced, buffers: [{name, address, size,
 //                type, changedBytes, maxDifference, rms}], originalNs: [..],
 //                programNs}
-//   evaluate {variant, recordings: [index], pairs, seed, known: [digests]}
+//   evaluate {variant, recordings: [index], pairs, seed, known: [digests],
+//             rounding: whether results may differ by what rounding explains}
 //            -> {outcome, message, tolerance, code, registers, shared, spills,
 //                originalNs: [..], variantNs: [..]}
 //            a binary whose digest is in known is built and not run: its
@@ -73,6 +74,10 @@ struct ReplayReport {
   std::map<std::string, double> Ms;
 };
 
+/// What is right: the recorded bits (or the original's own spread), or also what
+/// rounding explains.
+enum class Accept { Bits, Rounding };
+
 struct EvaluationReport {
   Outcome Result = Outcome::Ok;
   std::string Message;
@@ -105,7 +110,8 @@ public:
                                       const std::vector<size_t> &Recordings,
                                       unsigned Pairs, uint64_t Seed,
                                       const std::vector<std::string> &Known =
-                                          {});
+                                          {},
+                                      Accept Which = Accept::Bits);
 
 private:
   Worker(Process Child, Channel Link);

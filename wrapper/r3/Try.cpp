@@ -274,7 +274,7 @@ private:
       return Original.error();
     Result.Original = *Original;
     auto Report = W.evaluate(Change, Usable, unsigned(Pairs), /*Seed=*/1,
-                             {Original->Code});
+                             {Original->Code}, Accept::Rounding);
     if (!Report)
       return Report.error();
     Result.Report = *Report;

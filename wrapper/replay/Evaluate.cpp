@@ -48,6 +48,7 @@ struct Session::Evaluation {
   Build B;
   trust::Judgement Verdict;
   std::vector<double> OriginalNs, VariantNs;
+  bool MayRound = false; // what rounding explains is right
   std::string Tolerance; // that was needed; empty: bit for bit
   /// Results that were right, by recording: most launches of a variant give
   /// the same, and judging values takes longer than a launch.
@@ -123,10 +124,10 @@ trust::Judgement Session::runSlot(size_t Index, const char *Slot,
   const std::pair Results{Index, digestOf(A.Digests)};
   if (IsVariant && E.Accepted.count(Results))
     return {};
-  if (IsVariant && !Preparations[Index].Rounding.empty())
+  if (IsVariant && E.MayRound && !Preparations[Index].Rounding.empty())
     return noteRight(judgeRounding(Index, A, E.Tolerance), Results, E);
   trust::Judgement J = judgeRun(Index, A);
-  if (J.Result != Outcome::Wrong || !IsVariant)
+  if (J.Result != Outcome::Wrong || !IsVariant || !E.MayRound)
     return J;
   if (!modelRounding(Index)) {
     if (!Preparations[Index].NoRounding.empty())
@@ -200,6 +201,7 @@ Session::Reply Session::evaluate(const json::Value &Request) {
   if (Indexes.empty())
     return Error(ErrorCode::Usage, "evaluate names no recordings");
   Evaluation E;
+  E.MayRound = json::boolean(Request, "rounding", false);
   if (std::string Why = refusal(*V, Device->identity().Backend); !Why.empty()) {
     E.Verdict = {Outcome::Refused, Why};
     return E.json();
