@@ -128,6 +128,14 @@ Expected<Unit> readUnit(std::span<const uint8_t> Bytes, const std::string &Name,
   return Result;
 }
 
+std::string compileDirectory(const std::vector<std::string> &Command) {
+  const std::string Option = "-fdebug-compilation-dir=";
+  for (const std::string &Word : Command)
+    if (Word.starts_with(Option))
+      return Word.substr(Option.size());
+  return {};
+}
+
 Expected<Unit> Unit::parseSection(std::span<const uint8_t> Bytes,
                                   const std::string &Name) {
   size_t Used = 0;

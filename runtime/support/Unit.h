@@ -92,6 +92,9 @@ struct Unit {
                                      const std::string &Name);
 };
 
+/// The folder in which a recorded cc1 command ran; empty where it does not say.
+std::string compileDirectory(const std::vector<std::string> &Command);
+
 /// Reads the sections whose names begin with ".r3.unit." from an ELF file
 /// (executable, shared library or object). Damaged sections are errors.
 Expected<std::vector<Unit>> readUnits(const std::string &ElfPath);

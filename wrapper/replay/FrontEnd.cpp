@@ -10,6 +10,7 @@
 #include "runtime/support/Json.h"
 #include "runtime/support/Process.h"
 #include "runtime/support/UnifiedDiff.h"
+#include "runtime/support/Unit.h"
 
 #include <algorithm>
 #include <csignal>
@@ -208,14 +209,6 @@ struct FrontEnd::Overlay {
   }
 };
 
-std::string FrontEnd::directory() const {
-  const std::string Option = "-fdebug-compilation-dir=";
-  for (const std::string &Word : Unit.Command)
-    if (Word.starts_with(Option))
-      return Word.substr(Option.size());
-  return Unit.Root;
-}
-
 Expected<FrontEnd::Compiled>
 FrontEnd::run(const Overlay *Over, uint64_t DeadlineMs, Outcome &Ending) {
   auto Folder =
@@ -260,7 +253,8 @@ FrontEnd::run(const Overlay *Over, uint64_t DeadlineMs, Outcome &Ending) {
     More.push_back(Over->Yaml);
   }
   O.Arguments.insert(O.Arguments.begin() + 2, More.begin(), More.end());
-  O.Directory = directory();
+  const std::string Directory = compileDirectory(Unit.Command);
+  O.Directory = Directory.empty() ? Unit.Root : Directory;
   O.Stdin = -2;
   O.DieWithParent = true;
   O.NewGroup = true;
@@ -318,12 +312,13 @@ FrontEndResult FrontEnd::compile(const std::string &Patch,
                     Plain.error().in("the unpatched unit"));
     CpuSeconds = std::clamp(uint64_t(Plain->Seconds * SlowerFactor),
                             LeastCpuSeconds, MostCpuSeconds);
-    Opened = std::move(Plain->Opened);
-    std::sort(Opened.begin(), Opened.end());
     if (std::string Why = changedSince(
             Unpatched, {Plain->Bitcode, Unit.Source, Unit.Level}, Kernel);
         !Why.empty())
       return {Outcome::Refused, Why, {}};
+    // From here on the unit on disk is the recorded one.
+    Opened = std::move(Plain->Opened);
+    std::sort(Opened.begin(), Opened.end());
   }
   auto Made = run(&Over, DeadlineMs, Ending);
   if (!Made)

@@ -59,7 +59,6 @@ private:
   };
   Expected<Compiled> run(const Overlay *Over, uint64_t DeadlineMs,
                          Outcome &Ending);
-  std::string directory() const;
 
   SourceUnit Unit;
   std::vector<uint8_t> Unpatched;

@@ -149,11 +149,7 @@ static void setSource(const Unit &U, const std::string &Arch, CompileJob &Job) {
   auto Found = U.Commands.find(Arch);
   if (Found == U.Commands.end() || Found->second.empty())
     return;
-  const std::string Option = "-fdebug-compilation-dir=";
-  std::filesystem::path Folder;
-  for (const std::string &Word : Found->second)
-    if (Word.starts_with(Option))
-      Folder = Word.substr(Option.size());
+  const std::filesystem::path Folder = compileDirectory(Found->second);
   const std::string File =
       (Folder / Found->second.back()).lexically_normal().string();
   if (!File.ends_with("/" + U.Source))
