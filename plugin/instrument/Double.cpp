@@ -8,9 +8,9 @@
 #include "plugin/instrument/Promotion.h"
 #include "plugin/instrument/Variables.h"
 #include "plugin/ir/Closure.h"
+#include "plugin/ir/Pipeline.h"
 
 #include "llvm/Bitcode/BitcodeReader.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Transforms/IPO/AlwaysInliner.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 
@@ -36,21 +36,11 @@ void inlineOwn(Module &M) {
     if (!ir::isKernel(*F))
       F->addFnAttr(Attribute::AlwaysInline);
   }
-  LoopAnalysisManager Loops;
-  FunctionAnalysisManager Functions;
-  CGSCCAnalysisManager Components;
-  ModuleAnalysisManager Modules;
-  PassBuilder Builder;
-  Builder.registerModuleAnalyses(Modules);
-  Builder.registerCGSCCAnalyses(Components);
-  Builder.registerFunctionAnalyses(Functions);
-  Builder.registerLoopAnalyses(Loops);
-  Builder.crossRegisterProxies(Loops, Functions, Components, Modules);
   ModulePassManager Passes;
   Passes.addPass(AlwaysInlinerPass(/*InsertLifetimeIntrinsics=*/false));
   Passes.addPass(
       createModuleToFunctionPassAdaptor(SROAPass(SROAOptions::PreserveCFG)));
-  Passes.run(M, Modules);
+  ir::runPasses(M, std::move(Passes));
   for (Function *F : Later)
     F->addFnAttr(Attribute::AlwaysInline);
 }

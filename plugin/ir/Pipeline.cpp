@@ -270,6 +270,20 @@ Error runPipeline(Module &M, TargetMachine &Machine,
   return verify(M, Reported);
 }
 
+void runPasses(Module &M, ModulePassManager Manager) {
+  LoopAnalysisManager Loops;
+  FunctionAnalysisManager Functions;
+  CGSCCAnalysisManager Graphs;
+  ModuleAnalysisManager Modules;
+  PassBuilder Builder;
+  Builder.registerModuleAnalyses(Modules);
+  Builder.registerCGSCCAnalyses(Graphs);
+  Builder.registerFunctionAnalyses(Functions);
+  Builder.registerLoopAnalyses(Loops);
+  Builder.crossRegisterProxies(Loops, Functions, Graphs, Modules);
+  Manager.run(M, Modules);
+}
+
 Error startPipeline(Module &M, TargetMachine &Machine,
                     const std::string &Level) {
   Expected<OptimizationLevel> Parsed = parseLevel(Level);

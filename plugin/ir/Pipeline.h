@@ -13,6 +13,7 @@
 #include "runtime/support/Error.h"
 
 #include "llvm/IR/Module.h"
+#include "llvm/IR/PassManager.h"
 #include "llvm/Target/TargetMachine.h"
 
 #include <memory>
@@ -28,6 +29,9 @@ createTargetMachine(const llvm::Module &M, const std::string &Level);
 /// Empty Pipeline: the default one of Level.
 Error runPipeline(llvm::Module &M, llvm::TargetMachine &Machine,
                   const std::string &Pipeline, const std::string &Level);
+
+/// Runs passes that know no target.
+void runPasses(llvm::Module &M, llvm::ModulePassManager Manager);
 
 /// What the target does to a fresh module at the start of a pipeline, before a
 /// plugin sees it (device code: nvvm-reflect).

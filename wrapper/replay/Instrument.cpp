@@ -7,6 +7,7 @@
 
 #include "plugin/instrument/Builds.h"
 #include "plugin/ir/Closure.h"
+#include "plugin/ir/Pipeline.h"
 #include "wrapper/replay/Ptxas.h"
 
 #include "runtime/support/Files.h"
@@ -15,7 +16,6 @@
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Verifier.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 
 #include <filesystem>
@@ -25,20 +25,10 @@ using namespace llvm;
 namespace r3::replay {
 
 static void promoteVariables(Module &M) {
-  LoopAnalysisManager Loops;
-  FunctionAnalysisManager Functions;
-  CGSCCAnalysisManager Components;
-  ModuleAnalysisManager Modules;
-  PassBuilder Builder;
-  Builder.registerModuleAnalyses(Modules);
-  Builder.registerCGSCCAnalyses(Components);
-  Builder.registerFunctionAnalyses(Functions);
-  Builder.registerLoopAnalyses(Loops);
-  Builder.crossRegisterProxies(Loops, Functions, Components, Modules);
   ModulePassManager Passes;
   Passes.addPass(
       createModuleToFunctionPassAdaptor(SROAPass(SROAOptions::PreserveCFG)));
-  Passes.run(M, Modules);
+  ir::runPasses(M, std::move(Passes));
 }
 
 /// libdevice of the toolkit; empty where there is none.
