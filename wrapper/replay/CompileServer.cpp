@@ -195,6 +195,23 @@ CompileServer::codeOf(const Variant &V, const std::string &Instrument,
   return std::move(Code->Bitcode);
 }
 
+/// Runs Work in a forked copy with the limits of a build. Binary: what it made.
+template <typename Function>
+static BuildResult buildForked(uint64_t DeadlineMs, Function Work) {
+  ForkLimits Limits;
+  Limits.DeadlineMs = DeadlineMs;
+  Limits.CpuSeconds = DeadlineMs / 1000 + 1;
+  ForkResult Made = runForked(Limits, Work);
+  BuildResult R;
+  R.Ending = Made.Ending;
+  R.Message = std::move(Made.Message);
+  R.Binary = std::move(Made.Product.Bytes);
+  R.Ms = std::move(Made.Product.Ms);
+  R.Sites = std::move(Made.Product.Sites);
+  R.Unseen = std::move(Made.Product.Unseen);
+  return R;
+}
+
 /// In a forked copy.
 Expected<ForkProduct> CompileServer::makePtx(const Variant &V,
                                              const std::string &Instrument) {
@@ -220,16 +237,8 @@ BuildResult CompileServer::buildCuda(const Variant &V,
                                      const std::string &Instrument,
                                      uint64_t DeadlineMs) {
   const auto Begin = Clock::now();
-  ForkLimits Limits;
-  Limits.DeadlineMs = DeadlineMs;
-  Limits.CpuSeconds = DeadlineMs / 1000 + 1;
-  ForkResult Made = runForked(Limits, [&] { return makePtx(V, Instrument); });
-  BuildResult R;
-  R.Ending = Made.Ending;
-  R.Message = std::move(Made.Message);
-  R.Ms = std::move(Made.Product.Ms);
-  R.Sites = std::move(Made.Product.Sites);
-  R.Unseen = std::move(Made.Product.Unseen);
+  BuildResult R =
+      buildForked(DeadlineMs, [&] { return makePtx(V, Instrument); });
   if (R.Ending != Outcome::Ok)
     return R;
   const auto Used = static_cast<uint64_t>(msSince(Begin));
@@ -239,8 +248,7 @@ BuildResult CompileServer::buildCuda(const Variant &V,
   O.Kernel = Kernel;
   O.DeadlineMs = DeadlineMs > Used ? DeadlineMs - Used : 1;
   const auto Start = Clock::now();
-  PtxasResult Assembled =
-      runPtxas({Made.Product.Bytes.begin(), Made.Product.Bytes.end()}, O);
+  PtxasResult Assembled = runPtxas({R.Binary.begin(), R.Binary.end()}, O);
   R.Ms["ptxas"] = msSince(Start);
   R.Ending = Assembled.Ending;
   R.Message = std::move(Assembled.Message);
@@ -275,19 +283,7 @@ Expected<ForkProduct> CompileServer::makeObject(const Variant &V,
 BuildResult CompileServer::buildCpu(const Variant &V,
                                     const std::string &Instrument,
                                     uint64_t DeadlineMs) {
-  ForkLimits Limits;
-  Limits.DeadlineMs = DeadlineMs;
-  Limits.CpuSeconds = DeadlineMs / 1000 + 1;
-  ForkResult Made =
-      runForked(Limits, [&] { return makeObject(V, Instrument); });
-  BuildResult R;
-  R.Ending = Made.Ending;
-  R.Message = std::move(Made.Message);
-  R.Binary = std::move(Made.Product.Bytes);
-  R.Sites = std::move(Made.Product.Sites);
-  R.Unseen = std::move(Made.Product.Unseen);
-  R.Ms = std::move(Made.Product.Ms);
-  return R;
+  return buildForked(DeadlineMs, [&] { return makeObject(V, Instrument); });
 }
 
 Expected<Frame> CompileServer::build(const json::Value &Request) {
