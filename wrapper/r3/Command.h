@@ -20,6 +20,8 @@
 
 namespace r3 {
 
+struct Catalogue;
+
 /// What every subcommand gets.
 struct Context {
   Environment Variables;
@@ -38,6 +40,8 @@ struct Context {
   std::string timeWord() const;
   /// The store, which must be there (the error says what makes one).
   Expected<Store> openStore() const;
+  /// What the store holds; damaged files are warned of.
+  Catalogue readCatalogue(const Store &From);
   /// How a worker is started for this command; Launcher is split at blanks.
   WorkerOptions workerOptions(const std::string &Launcher) const;
   /// Prints a command where --verbose asks for it.

@@ -180,10 +180,8 @@ public:
     auto From = Given.openStore();
     if (!From)
       return From.error();
-    Catalogue All = Catalogue::read(*From);
-    for (const std::string &Message : All.Damaged)
-      Given.warn(Message);
-    auto Chosen = All.select(Given.Backend, Patterns);
+    const Catalogue Recorded = Given.readCatalogue(*From);
+    auto Chosen = Recorded.select(Given.Backend, Patterns);
     if (!Chosen)
       return Chosen.error();
     for (const CatalogueKernel *K : *Chosen)

@@ -5,6 +5,7 @@
 #include "wrapper/r3/Command.h"
 
 #include "runtime/support/Files.h"
+#include "wrapper/r3/Catalogue.h"
 #include "wrapper/r3/CommandLine.h"
 
 #include <filesystem>
@@ -22,6 +23,13 @@ Expected<Store> Context::openStore() const {
                 "%s; `r3 record -- PROGRAM` makes one, or R3_STORE names one",
                 Opened.error().message().c_str());
   return Opened;
+}
+
+Catalogue Context::readCatalogue(const Store &From) {
+  Catalogue All = Catalogue::read(From);
+  for (const std::string &Message : All.Damaged)
+    warn(Message);
+  return All;
 }
 
 WorkerOptions Context::workerOptions(const std::string &Launcher) const {

@@ -81,10 +81,8 @@ public:
     auto From = Given.openStore();
     if (!From)
       return From.error();
-    Catalogue All = Catalogue::read(*From);
-    for (const std::string &Message : All.Damaged)
-      Given.warn(Message);
-    auto Kernels = All.select(Given.Backend, Patterns);
+    const Catalogue Recorded = Given.readCatalogue(*From);
+    auto Kernels = Recorded.select(Given.Backend, Patterns);
     if (!Kernels)
       return Kernels.error();
     if (Error E = readChange(Given, *Kernels))
