@@ -259,44 +259,58 @@ Expected<ReplayReport> Worker::prepare(size_t Recording, unsigned Repetitions) {
   return Report;
 }
 
-static std::string evaluateText(const Variant &Change,
-                                const std::vector<size_t> &Recordings,
-                                unsigned Pairs, uint64_t Seed,
-                                const std::vector<std::string> &Known,
-                                Accept Which) {
+static std::string evaluateText(const EvaluationRequest &What) {
   rapidjson::StringBuffer Buffer;
   json::Writer W(Buffer);
   W.StartObject();
   W.Key("verb");
   W.String("evaluate");
   W.Key("variant");
-  std::string Text = Change.canonicalJson();
+  std::string Text = What.Change.canonicalJson();
   W.RawValue(Text.data(), Text.size(), rapidjson::kObjectType);
   W.Key("recordings");
   W.StartArray();
-  for (size_t Index : Recordings)
+  for (size_t Index : What.Recordings)
     W.Uint64(Index);
   W.EndArray();
   W.Key("pairs");
-  W.Uint(Pairs);
+  W.Uint(What.Pairs);
   W.Key("seed");
-  W.Uint64(Seed);
+  W.Uint64(What.Seed);
   W.Key("known");
   W.StartArray();
-  for (const std::string &Code : Known)
+  for (const std::string &Code : What.Known)
     W.String(Code);
   W.EndArray();
   W.Key("rounding");
-  W.Bool(Which == Accept::Rounding);
+  W.Bool(What.Which == Accept::Rounding);
+  W.Key("checks");
+  W.StartArray();
+  for (Check Each : What.Checks)
+    W.String(std::string(checkName(Each)));
+  W.EndArray();
   return finish(W, Buffer);
 }
 
-Expected<EvaluationReport>
-Worker::evaluate(const Variant &Change, const std::vector<size_t> &Recordings,
-                 unsigned Pairs, uint64_t Seed,
-                 const std::vector<std::string> &Known, Accept Which) {
-  Expected<Frame> Answer =
-      ask(evaluateText(Change, Recordings, Pairs, Seed, Known, Which));
+static Expected<std::vector<CheckResult>> readChecks(const json::Value &Reply) {
+  std::vector<CheckResult> Result;
+  const json::Value *List = json::array(Reply, "checks");
+  if (!List)
+    return Result;
+  for (const json::Value &Item : List->GetArray()) {
+    auto What = parseCheck(json::text(Item, "check", ""));
+    auto Ending = readOutcome(Item);
+    if (!What || !Ending)
+      return What ? Ending.error() : What.error();
+    Result.push_back({*What, json::boolean(Item, "made", true), *Ending,
+                      json::text(Item, "message", ""),
+                      json::real(Item, "milliseconds", 0)});
+  }
+  return Result;
+}
+
+Expected<EvaluationReport> Worker::evaluate(const EvaluationRequest &What) {
+  Expected<Frame> Answer = ask(evaluateText(What));
   if (!Answer)
     return Answer.error();
   Expected<json::Document> Reply = parseReply(Answer->Json);
@@ -315,6 +329,10 @@ Worker::evaluate(const Variant &Change, const std::vector<size_t> &Recordings,
   Report.Spills = uint32_t(json::number(*Reply, "spills", 0));
   Report.OriginalNs = readReals(*Reply, "originalNs");
   Report.VariantNs = readReals(*Reply, "variantNs");
+  auto Checks = readChecks(*Reply);
+  if (!Checks)
+    return Checks.error();
+  Report.Checks = std::move(*Checks);
   Report.Ms = readTimes(*Reply);
   return Report;
 }

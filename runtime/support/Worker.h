@@ -17,14 +17,17 @@
 //                type, changedBytes, maxDifference, rms}], originalNs: [..],
 //                programNs}
 //   evaluate {variant, recordings: [index], pairs, seed, known: [digests],
-//             rounding: whether results may differ by what rounding explains}
+//             rounding: whether results may differ by what rounding explains,
+//             checks: [names of Check.def]}
 //            -> {outcome, message, tolerance, code, registers, shared, spills,
-//                originalNs: [..], variantNs: [..]}
+//                originalNs: [..], variantNs: [..],
+//                checks: [{check, made, outcome, message, milliseconds}]}
 //            a binary whose digest is in known is built and not run: its
 //            outcome is duplicate, with the digest in code
 //   cancel, unload, bye
 #pragma once
 
+#include "runtime/support/Check.h"
 #include "runtime/support/Error.h"
 #include "runtime/support/Outcome.h"
 #include "runtime/support/Process.h"
@@ -74,9 +77,20 @@ struct ReplayReport {
   std::map<std::string, double> Ms;
 };
 
-/// What is right: the recorded bits (or the original's own spread), or also what
-/// rounding explains.
+/// What is right: the recorded bits (or the original's own spread), or also
+/// what rounding explains.
 enum class Accept { Bits, Rounding };
+
+struct EvaluationRequest {
+  Variant Change;
+  std::vector<size_t> Recordings; // indexes of what was loaded
+  unsigned Pairs = 0;             // of timed launches, on each recording
+  uint64_t Seed = 0;
+  /// Digests of binaries that are not run again.
+  std::vector<std::string> Known;
+  Accept Which = Accept::Bits;
+  CheckSet Checks = searchChecks();
+};
 
 struct EvaluationReport {
   Outcome Result = Outcome::Ok;
@@ -85,6 +99,7 @@ struct EvaluationReport {
   std::string Tolerance; // that a right variant needed; empty: bit for bit
   uint32_t Registers = 0, Shared = 0, Spills = 0;
   std::vector<double> OriginalNs, VariantNs; // in pairs
+  std::vector<CheckResult> Checks; // in order, up to the first that failed
   std::map<std::string, double> Ms;
 };
 
@@ -106,12 +121,7 @@ public:
   /// Replaces what was loaded before.
   Error load(const std::vector<std::string> &ManifestPaths);
   Expected<ReplayReport> prepare(size_t Recording, unsigned Repetitions);
-  Expected<EvaluationReport> evaluate(const Variant &Change,
-                                      const std::vector<size_t> &Recordings,
-                                      unsigned Pairs, uint64_t Seed,
-                                      const std::vector<std::string> &Known =
-                                          {},
-                                      Accept Which = Accept::Bits);
+  Expected<EvaluationReport> evaluate(const EvaluationRequest &What);
 
 private:
   Worker(Process Child, Channel Link);

@@ -49,9 +49,9 @@ public:
     R.Result = W.Reproduces ? Outcome::Ok : Outcome::NotVerifiable;
     return R;
   }
-  Expected<EvaluationReport>
-  evaluate(const Variant &Change, const std::vector<size_t> &, unsigned Pairs,
-           uint64_t, const std::vector<std::string> &Known) override {
+  Expected<EvaluationReport> evaluate(const EvaluationRequest &What) override {
+    const Variant &Change = What.Change;
+    const unsigned Pairs = What.Pairs;
     W.NowMs += W.EvaluationMs;
     std::string Text = Change.canonicalJson();
     if (!W.LoseAt.empty() && Text.find(W.LoseAt) != std::string::npos) {
@@ -64,7 +64,7 @@ public:
     EvaluationReport R;
     // Four variants share a binary.
     R.Code = Text == "{}" ? "original" : std::to_string(Change.id().Low % 10);
-    if (std::count(Known.begin(), Known.end(), R.Code)) {
+    if (std::count(What.Known.begin(), What.Known.end(), R.Code)) {
       R.Result = Outcome::Duplicate;
       return R;
     }

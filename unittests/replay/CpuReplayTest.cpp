@@ -45,7 +45,7 @@ protected:
     EXPECT_TRUE(P) << P.error().message();
     E = W->load({record(options("saxpy", 1000))});
     EXPECT_FALSE(E) << E.message();
-    auto R = W->evaluate(Variant(), {0}, 0, 1);
+    auto R = W->evaluate({Variant(), {0}, 0, 1});
     EXPECT_TRUE(R && R->Result == Outcome::Ok);
     return P ? *P : ReplayReport();
   }
@@ -66,7 +66,7 @@ TEST_F(CpuReplayTest, SaxpyReproducesAndVariantsAreTimed) {
   for (const std::string &Text :
        {std::string("default<O1>"), std::string("default<O3>"),
         W->pipelines().at("O3"), W->pipelines().at("Os")}) {
-    auto R = W->evaluate(pipeline(Text), {0}, 2, 1);
+    auto R = W->evaluate({pipeline(Text), {0}, 2, 1});
     ASSERT_TRUE(R) << R.error().message();
     EXPECT_EQ(R->Result, Outcome::Ok) << R->Message;
     EXPECT_EQ(R->VariantNs.size(), 2u);
@@ -78,15 +78,15 @@ TEST_F(CpuReplayTest, FailedBuildsHaveNames) {
   auto W = start();
   Error E = W->load({record(options("hang", 1000))}); // it has a loop
   ASSERT_FALSE(E) << E.message();
-  auto R = W->evaluate(pipeline("function(loop(licm))"), {0}, 0, 1);
+  auto R = W->evaluate({pipeline("function(loop(licm))"), {0}, 0, 1});
   ASSERT_TRUE(R) << R.error().message();
   EXPECT_EQ(R->Result, Outcome::BuildCrashed) << R->Message;
-  R = W->evaluate(pipeline("dance"), {0}, 0, 1);
+  R = W->evaluate({pipeline("dance"), {0}, 0, 1});
   ASSERT_TRUE(R) << R.error().message();
   EXPECT_EQ(R->Result, Outcome::BuildFailed);
   Variant V;
   V.MaxRegisters = 32;
-  R = W->evaluate(V, {0}, 0, 1);
+  R = W->evaluate({V, {0}, 0, 1});
   ASSERT_TRUE(R) << R.error().message();
   EXPECT_EQ(R->Result, Outcome::Refused);
 }
@@ -95,7 +95,7 @@ TEST_F(CpuReplayTest, SharedMemoryAndBarriersReplay) {
   auto W = start();
   Error E = W->load({record(options("staged", 5000))});
   ASSERT_FALSE(E) << E.message();
-  auto R = W->evaluate(pipeline("default<O3>"), {0}, 1, 1);
+  auto R = W->evaluate({pipeline("default<O3>"), {0}, 1, 1});
   ASSERT_TRUE(R) << R.error().message();
   EXPECT_EQ(R->Result, Outcome::Ok) << R->Message;
 }
@@ -128,7 +128,7 @@ TEST_F(CpuReplayTest, ModuleGlobalsAreFilledByName) {
   auto W = start();
   Error E = W->load({write(*R, Before, After)});
   ASSERT_FALSE(E) << E.message();
-  auto Report = W->evaluate(pipeline("default<O3>"), {0}, 1, 1);
+  auto Report = W->evaluate({pipeline("default<O3>"), {0}, 1, 1});
   ASSERT_TRUE(Report) << Report.error().message();
   EXPECT_EQ(Report->Result, Outcome::Ok) << Report->Message;
   // With another factor the recorded outcome is not reproduced.
@@ -141,6 +141,24 @@ TEST_F(CpuReplayTest, ModuleGlobalsAreFilledByName) {
   auto P = W->prepare(0, 2);
   ASSERT_TRUE(P) << P.error().message();
   EXPECT_EQ(P->Result, Outcome::NotVerifiable);
+}
+
+TEST_F(CpuReplayTest, ChecksThatWereAskedForAreReported) {
+  auto W = start();
+  Error E = W->load({record(options("saxpy", 1000))});
+  ASSERT_FALSE(E) << E.message();
+  EvaluationRequest What{pipeline("default<O3>"), {0}};
+  auto R = W->evaluate(What);
+  ASSERT_TRUE(R && R->Result == Outcome::Ok);
+  ASSERT_EQ(R->Checks.size(), searchChecks().size());
+  EXPECT_FALSE(R->Checks[0].Made);
+  EXPECT_EQ(R->Checks[0].Message, "the source is the original's");
+  EXPECT_EQ(R->Checks[1].What, Check::Poison);
+  EXPECT_EQ(R->Checks[1].Message, "nothing is written that is not read");
+  What.Checks = {};
+  R = W->evaluate(What);
+  ASSERT_TRUE(R && R->Result == Outcome::Ok);
+  EXPECT_TRUE(R->Checks.empty());
 }
 
 TEST_F(CpuReplayTest, FootprintsAreExact) {
@@ -178,6 +196,10 @@ TEST_F(CpuReplayTest, WhatIsWrittenAgainIsEvidence) {
   EXPECT_TRUE(P->BitExact);
   EXPECT_EQ(P->ReadBytes, 0u);
   EXPECT_EQ(P->PoisonedBytes, 2000u);
+  auto Same = W->evaluate({pipeline("default<O3>"), {0}});
+  ASSERT_TRUE(Same && Same->Checks.size() == 2);
+  EXPECT_TRUE(Same->Checks[1].Made);
+  EXPECT_EQ(Same->Checks[1].Message, "2000 bytes overwritten with 2 patterns");
   // The same memory, with one element that the launch did not write.
   Y[8] ^= 1;
   E = W->load({write(*R, {std::string(4000, '\0'), Y}, {"", ""})});
@@ -208,7 +230,9 @@ TEST_F(CpuReplayTest, TrapsAreIllegalAccesses) {
 TEST_F(CpuReplayTest, WildStoresAreNamed) {
   ReplayReport P = fate("wild");
   EXPECT_EQ(P.Result, Outcome::OutOfBounds) << P.Message;
-  EXPECT_THAT(P.Message, HasSubstr("writes 4 bytes at 0x12, outside of the recorded memory"));
+  EXPECT_THAT(
+      P.Message,
+      HasSubstr("writes 4 bytes at 0x12, outside of the recorded memory"));
 }
 
 TEST_F(CpuReplayTest, StoresBehindAnAllocationAreOutOfBounds) {

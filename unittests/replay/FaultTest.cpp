@@ -49,12 +49,12 @@ TEST_P(PlantedFault, HasANameAndTheRunGoesOn) {
   auto W = fakeWith(record({}));
   ASSERT_TRUE(W->prepare(0, 2));
   for (int Round = 0; Round < 2; ++Round) {
-    auto R = W->evaluate(pipeline(GetParam().Word), {0}, 2, 1);
+    auto R = W->evaluate({pipeline(GetParam().Word), {0}, 2, 1});
     ASSERT_TRUE(R) << R.error().message();
     EXPECT_EQ(R->Result, GetParam().Expected) << R->Message;
     EXPECT_THAT(R->Message, HasSubstr(GetParam().Text));
     auto Start = Clock::now();
-    R = W->evaluate(pipeline("saxpy"), {0}, 1, 1);
+    R = W->evaluate({pipeline("saxpy"), {0}, 1, 1});
     ASSERT_TRUE(R) << R.error().message();
     EXPECT_EQ(R->Result, Outcome::Ok) << R->Message;
     EXPECT_LT(msSince(Start), 3000);
@@ -86,16 +86,16 @@ TEST_F(FaultTest, ACrashingOriginalIsReported) {
 
 TEST_F(FaultTest, AKilledChildIsReplaced) {
   auto W = fakeWith(record({}));
-  ASSERT_TRUE(W->evaluate(pipeline("saxpy"), {0}, 0, 1));
+  ASSERT_TRUE(W->evaluate({pipeline("saxpy"), {0}, 0, 1}));
   auto Children = descendants("fake-device");
   ASSERT_EQ(Children.size(), 1u);
   ::kill(*Children.begin(), SIGKILL);
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  auto R = W->evaluate(pipeline("saxpy"), {0}, 0, 1);
+  auto R = W->evaluate({pipeline("saxpy"), {0}, 0, 1});
   ASSERT_TRUE(R) << R.error().message();
   EXPECT_EQ(R->Result, Outcome::Crashed) << R->Message;
   EXPECT_THAT(R->Message, HasSubstr("signal 9"));
-  R = W->evaluate(pipeline("saxpy"), {0}, 1, 1);
+  R = W->evaluate({pipeline("saxpy"), {0}, 1, 1});
   ASSERT_TRUE(R) << R.error().message();
   EXPECT_EQ(R->Result, Outcome::Ok) << R->Message;
 }
@@ -113,7 +113,7 @@ TEST_F(FaultTest, AKilledSupervisorIsAnErrorAndLeavesNoChildren) {
     ::kill(*Supervisor.begin(), SIGKILL);
   });
   auto Start = Clock::now();
-  auto R = W->evaluate(pipeline("hang"), {0}, 0, 1);
+  auto R = W->evaluate({pipeline("hang"), {0}, 0, 1});
   Killer.join();
   EXPECT_FALSE(R);
   EXPECT_LT(msSince(Start), 900);
@@ -129,14 +129,14 @@ TEST_F(FaultTest, TerminationEndsEverything) {
   ASSERT_EQ(Supervisor.size(), 1u);
   ::kill(*Supervisor.begin(), SIGTERM);
   EXPECT_TRUE(allGone(Children));
-  EXPECT_FALSE(W->evaluate(pipeline("saxpy"), {0}, 0, 1));
+  EXPECT_FALSE(W->evaluate({pipeline("saxpy"), {0}, 0, 1}));
 }
 
 TEST_F(FaultTest, AWorkerThatIsDroppedLeavesNoProcesses) {
   std::set<pid_t> All;
   {
     auto W = fakeWith(record({}));
-    ASSERT_TRUE(W->evaluate(pipeline("saxpy"), {0}, 0, 1));
+    ASSERT_TRUE(W->evaluate({pipeline("saxpy"), {0}, 0, 1}));
     for (const char *Name : {"fake-supervisor", "fake-device", "fake-compile"})
       for (pid_t Pid : descendants(Name))
         All.insert(Pid);

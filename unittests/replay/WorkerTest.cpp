@@ -23,7 +23,7 @@ using WorkerReplayTest = ReplayTest;
 EvaluationReport evaluate(Worker &W, const std::string &Text,
                           unsigned Pairs = 0,
                           std::vector<size_t> Recordings = {0}) {
-  auto R = W.evaluate(pipeline(Text), Recordings, Pairs, /*Seed=*/1);
+  auto R = W.evaluate({pipeline(Text), Recordings, Pairs, /*Seed=*/1});
   EXPECT_TRUE(R) << R.error().message();
   return R ? *R : EvaluationReport();
 }
@@ -63,7 +63,7 @@ TEST_F(WorkerReplayTest, RightVariantIsTimedInPairs) {
 
 TEST_F(WorkerReplayTest, TheOriginalIsAVariantToo) {
   auto W = fakeWith(record({}));
-  auto R = W->evaluate(Variant(), {0}, 1, 1);
+  auto R = W->evaluate({Variant(), {0}, 1, 1});
   ASSERT_TRUE(R) << R.error().message();
   EXPECT_EQ(R->Result, Outcome::Ok) << R->Message;
   EXPECT_EQ(R->Code, contentDigest("saxpy").hex());
@@ -102,8 +102,8 @@ TEST_F(WorkerReplayTest, EverythingIsRestoredAfterAWildVariant) {
 
 TEST_F(WorkerReplayTest, KnownBinariesAreNotRun) {
   auto W = fakeWith(record({}));
-  auto R =
-      W->evaluate(pipeline("crash"), {0}, 1, 1, {contentDigest("crash").hex()});
+  auto R = W->evaluate(
+      {pipeline("crash"), {0}, 1, 1, {contentDigest("crash").hex()}});
   ASSERT_TRUE(R) << R.error().message();
   EXPECT_EQ(R->Result, Outcome::Duplicate);
   EXPECT_EQ(R->Code, contentDigest("crash").hex());
@@ -113,7 +113,7 @@ TEST_F(WorkerReplayTest, WhatIsNotBuiltYetIsRefused) {
   auto W = fakeWith(record({}));
   Variant V = pipeline("saxpy");
   V.Specialise["n"] = 3;
-  auto R = W->evaluate(V, {0}, 0, 1);
+  auto R = W->evaluate({V, {0}, 0, 1});
   ASSERT_TRUE(R) << R.error().message();
   EXPECT_EQ(R->Result, Outcome::Refused);
   EXPECT_THAT(R->Message, HasSubstr("specialised scalars"));

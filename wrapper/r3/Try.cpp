@@ -267,12 +267,16 @@ private:
     if (Usable.empty())
       return Result;
     Result.Recordings = Usable.size();
-    auto Original = W.evaluate(Variant(), {Usable[0]}, 0, 1);
+    auto Original = W.evaluate({Variant(), {Usable[0]}});
     if (!Original)
       return Original.error();
     Result.Original = *Original;
-    auto Report = W.evaluate(Change, Usable, unsigned(Pairs), /*Seed=*/1,
-                             {Original->Code}, Accept::Rounding);
+    auto Report = W.evaluate({Change,
+                              Usable,
+                              unsigned(Pairs),
+                              /*Seed=*/1,
+                              {Original->Code},
+                              Accept::Rounding});
     if (!Report)
       return Report.error();
     Result.Report = *Report;

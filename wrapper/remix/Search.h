@@ -29,11 +29,8 @@ public:
   virtual Error load(const std::vector<std::string> &ManifestPaths) = 0;
   virtual Expected<ReplayReport> prepare(size_t Recording,
                                          unsigned Repetitions) = 0;
-  /// A binary whose digest is in Known may be answered as duplicate, unrun.
   virtual Expected<EvaluationReport>
-  evaluate(const Variant &Change, const std::vector<size_t> &Recordings,
-           unsigned Pairs, uint64_t Seed,
-           const std::vector<std::string> &Known) = 0;
+  evaluate(const EvaluationRequest &What) = 0;
 };
 
 using EvaluatorSource = std::function<Expected<std::unique_ptr<Evaluator>>()>;

@@ -29,11 +29,8 @@ public:
                                  unsigned Repetitions) override {
     return W->prepare(Recording, Repetitions);
   }
-  Expected<EvaluationReport>
-  evaluate(const Variant &Change, const std::vector<size_t> &Recordings,
-           unsigned Pairs, uint64_t Seed,
-           const std::vector<std::string> &Known) override {
-    return W->evaluate(Change, Recordings, Pairs, Seed, Known);
+  Expected<EvaluationReport> evaluate(const EvaluationRequest &What) override {
+    return W->evaluate(What);
   }
 
 private:
@@ -141,7 +138,7 @@ Expected<EvaluationReport> Search::askWorker(KernelProgress &Progress,
                                              const Candidate &Next) {
   uint64_t Seed = Options.Seed ^ Next.Change.id().Low;
   auto Report =
-      Worker->evaluate(Next.Change, Reproducing, Options.Pairs, Seed, Known);
+      Worker->evaluate({Next.Change, Reproducing, Options.Pairs, Seed, Known});
   if (Report) {
     LostInARow = 0;
     return Report;

@@ -5,13 +5,12 @@
 // flushed cache, and the result of every launch is compared, timed ones
 // included.
 #include "wrapper/replay/Compare.h"
-#include "wrapper/replay/Session.h"
+#include "wrapper/replay/Evaluation.h"
 
 #include "runtime/support/Variant.h"
 
 #include <algorithm>
 #include <random>
-#include <set>
 
 namespace r3::replay {
 
@@ -44,31 +43,28 @@ std::string refusal(const Variant &V, const std::string &Backend) {
 
 } // namespace
 
-struct Session::Evaluation {
-  Build B;
-  trust::Judgement Verdict;
-  std::vector<double> OriginalNs, VariantNs;
-  bool MayRound = false; // what rounding explains is right
-  std::string Tolerance; // that was needed; empty: bit for bit
-  /// Results that were right, by recording: most launches of a variant give
-  /// the same, and judging values takes longer than a launch.
-  std::set<std::pair<size_t, Digest>> Accepted;
-  std::map<std::string, double> Ms;
-
-  std::string json() const {
-    return Message("reply")
-        .outcome(Verdict.Result, Verdict.Message)
-        .text("tolerance", Verdict.ok() ? Tolerance : "")
-        .text("code", B.Code)
-        .number("registers", B.Registers)
-        .number("shared", B.Shared)
-        .number("spills", B.Spills)
-        .reals("originalNs", OriginalNs)
-        .reals("variantNs", VariantNs)
-        .times(Ms)
-        .json();
-  }
-};
+std::string Session::Evaluation::json() const {
+  std::vector<std::string> Made;
+  for (const CheckResult &C : Checks)
+    Made.push_back(Message()
+                       .text("check", checkName(C.What))
+                       .flag("made", C.Made)
+                       .outcome(C.Result, C.Message)
+                       .real("milliseconds", C.Ms)
+                       .json());
+  return Message("reply")
+      .outcome(Verdict.Result, Verdict.Message)
+      .text("tolerance", Verdict.ok() ? Tolerance : "")
+      .text("code", B.Code)
+      .number("registers", B.Registers)
+      .number("shared", B.Shared)
+      .number("spills", B.Spills)
+      .reals("originalNs", OriginalNs)
+      .reals("variantNs", VariantNs)
+      .raws("checks", Made)
+      .times(Ms)
+      .json();
+}
 
 Build Session::buildVariant(const std::string &VariantJson) {
   if (VariantJson != "{}")
@@ -113,7 +109,9 @@ trust::Judgement Session::noteRight(trust::Judgement J,
 trust::Judgement Session::runSlot(size_t Index, const char *Slot,
                                   size_t Pattern, double &Ns, Evaluation &E) {
   const DeviceLink::RunRequest R =
-      request(Index, Slot, Preparations[Index].Where, Pattern);
+      E.wants(Check::Poison)
+          ? request(Index, Slot, Preparations[Index].Where, Pattern)
+          : request(Index, Slot, Poison(), 0);
   Attempt A = Device->run(R);
   for (const auto &[Step, Value] : A.Ms)
     E.Ms[Step] += Value;
@@ -142,10 +140,23 @@ trust::Judgement Session::runSlot(size_t Index, const char *Slot,
                    {Index, digestOf(A.Digests)}, E);
 }
 
-/// The first launches of each side are verified and not counted. Then pairs in
-/// the order A B B A, which side is A by a coin for each two pairs. Memory that
-/// must be written is poisoned before every launch: a variant that looks
-/// whether it is watched finds that it always is.
+/// One launch with each pattern.
+trust::Judgement Session::verify(size_t Index, Evaluation &E) {
+  trust::Judgement J;
+  // A source by itself was traced.
+  if (E.Change.Patch.empty() || !E.Change.Pipeline.empty())
+    J = checkAccesses(Index, E.Change.canonicalJson(), E.Ms);
+  double Ns = 0;
+  for (size_t Pattern = 0; J.ok() && Pattern < std::size(PoisonBytes);
+       ++Pattern)
+    J = runSlot(Index, VariantSlot, Pattern, Ns, E);
+  return J;
+}
+
+/// The first launch of each side is not counted. Then pairs in the order
+/// A B B A, which side is A by a coin for each two pairs. Memory that must be
+/// written is poisoned before every launch: a variant that looks whether it is
+/// watched finds that it always is.
 trust::Judgement Session::timePairs(size_t Index, unsigned Pairs,
                                     std::mt19937_64 &Random, Evaluation &E) {
   constexpr size_t Patterns = std::size(PoisonBytes);
@@ -162,10 +173,8 @@ trust::Judgement Session::timePairs(size_t Index, unsigned Pairs,
           "the original, between launches of the variant: " + J.Message};
     return J;
   };
-  trust::Judgement J;
-  for (size_t Pattern = 0; J.ok() && Pattern < Patterns; ++Pattern)
-    J = Launch(/*Variant=*/true, Pattern, nullptr);
-  if (J.ok() && Pairs)
+  trust::Judgement J = Launch(/*Variant=*/true, 0, nullptr);
+  if (J.ok())
     J = Launch(/*Variant=*/false, 0, nullptr);
   bool First = false;
   for (unsigned Pair = 0; J.ok() && Pair < Pairs; ++Pair) {
@@ -178,82 +187,116 @@ trust::Judgement Session::timePairs(size_t Index, unsigned Pairs,
   return J;
 }
 
-Session::Reply Session::evaluate(const json::Value &Request) {
-  if (!Kernel)
-    return Error(ErrorCode::Usage, "evaluate before load");
+Expected<Session::Evaluation>
+Session::readEvaluation(const json::Value &Request) const {
+  Evaluation E;
   const json::Value *Text = json::object(Request, "variant");
   if (!Text)
     return Error(ErrorCode::Usage, "evaluate names no variant");
   auto V = Variant::parse(jsonOf(*Text));
   if (!V)
     return V.error().in("variant");
-  const uint64_t Pairs = json::number(Request, "pairs", 0);
-  if (Pairs > MostPairs)
-    return fail(ErrorCode::Usage, "at most %u pairs", MostPairs);
-  std::vector<size_t> Indexes;
+  E.Change = std::move(*V);
   if (const json::Value *List = json::array(Request, "recordings"))
     for (const json::Value &Item : List->GetArray()) {
       if (!Item.IsUint64() || Item.GetUint64() >= Preparations.size())
         return fail(ErrorCode::Usage, "%zu recordings are loaded",
                     Preparations.size());
-      Indexes.push_back(Item.GetUint64());
+      E.Recordings.push_back(Item.GetUint64());
     }
-  if (Indexes.empty())
+  if (E.Recordings.empty())
     return Error(ErrorCode::Usage, "evaluate names no recordings");
-  Evaluation E;
+  for (const std::string &Name : readTexts(Request, "checks")) {
+    auto What = parseCheck(Name);
+    if (!What)
+      return Error(ErrorCode::Usage, What.error().message());
+    E.Wanted.insert(*What);
+  }
   E.MayRound = json::boolean(Request, "rounding", false);
-  if (std::string Why = refusal(*V, Device->identity().Backend); !Why.empty()) {
-    E.Verdict = {Outcome::Refused, Why};
-    return E.json();
-  }
+  return E;
+}
 
-  // Build; a binary that the caller knows is not run again.
-  E.B = buildVariant(V->canonicalJson());
-  E.Ms = E.B.Ms;
-  if (E.B.Ending != Outcome::Ok) {
-    E.Verdict = {E.B.Ending, E.B.Message};
-    return E.json();
-  }
-  if (const json::Value *Known = json::array(Request, "known"))
-    for (const json::Value &Code : Known->GetArray())
-      if (Code.IsString() && Code.GetString() == E.B.Code) {
-        E.Verdict = {Outcome::Duplicate, "its binary is known"};
-        return E.json();
-      }
-  if (E.Verdict = traceVariant(*V, Indexes); !E.Verdict.ok())
-    return E.json();
+static bool isKnown(const json::Value &Request, const std::string &Code) {
+  const json::Value *Known = json::array(Request, "known");
+  return Known && std::any_of(Known->Begin(), Known->End(),
+                              [&](const json::Value &Each) {
+                                return Each.IsString() &&
+                                       Each.GetString() == Code;
+                              });
+}
+
+/// A step for each recording; the message of one that fails names it.
+trust::Judgement
+Session::forEach(const std::vector<size_t> &Recordings,
+                 const std::function<trust::Judgement(size_t)> &Step) {
+  for (size_t Index : Recordings)
+    if (trust::Judgement J = Step(Index); !J.ok()) {
+      J.Message = "recording " + Kernel->recordings()[Index].Id.substr(0, 8) +
+                  ": " + J.Message;
+      return J;
+    }
+  return {};
+}
+
+Error Session::judge(Evaluation &E, unsigned Pairs, uint64_t Seed) {
+  for (size_t Index : E.Recordings)
+    if (!Preparations[Index].Done)
+      if (Error Failure = replayOriginal(Index, ImplicitRepetitions))
+        return Failure;
+  E.Verdict = forEach(
+      E.Recordings, [&](size_t Index) { return Preparations[Index].Verdict; });
+  if (E.Verdict.ok())
+    E.Verdict = checkBefore(E);
+  if (!E.Verdict.ok())
+    return {};
   Attempt Loaded =
       Device->setCode(VariantSlot, std::move(E.B.Binary), Kernel->first().Name);
   if (!Loaded.ok()) {
     E.Verdict = {Loaded.Ending, Loaded.Message};
-    return E.json();
+    return {};
   }
   if (!E.B.Registers)
     E.B.Registers = Loaded.Registers;
   if (!E.B.Shared)
     E.B.Shared = Loaded.Shared;
+  E.Verdict =
+      forEach(E.Recordings, [&](size_t Index) { return verify(Index, E); });
+  if (E.Verdict.ok())
+    E.Verdict = checkAfter(E);
+  std::mt19937_64 Random(Seed);
+  if (E.Verdict.ok() && Pairs)
+    E.Verdict = forEach(E.Recordings, [&](size_t Index) {
+      return timePairs(Index, Pairs, Random, E);
+    });
+  return {};
+}
 
-  // Verify and time on each recording.
-  std::mt19937_64 Random(json::number(Request, "seed", 0));
-  for (size_t Index : Indexes) {
-    if (!Preparations[Index].Done)
-      if (Error Failure = replayOriginal(Index, ImplicitRepetitions))
-        return Failure;
-    E.Verdict = Preparations[Index].Verdict;
-    // A source by itself was traced.
-    if (E.Verdict.ok() && (V->Patch.empty() || !V->Pipeline.empty()))
-      E.Verdict = checkAccesses(Index, V->canonicalJson(), E.Ms);
-    if (E.Verdict.ok())
-      E.Verdict = timePairs(Index, static_cast<unsigned>(Pairs), Random, E);
-    if (Cancelled)
-      return Error(ErrorCode::Interrupted, "cancelled");
-    if (!E.Verdict.ok()) {
-      E.Verdict.Message = "recording " +
-                          Kernel->recordings()[Index].Id.substr(0, 8) + ": " +
-                          E.Verdict.Message;
-      break;
-    }
+Session::Reply Session::evaluate(const json::Value &Request) {
+  if (!Kernel)
+    return Error(ErrorCode::Usage, "evaluate before load");
+  const uint64_t Pairs = json::number(Request, "pairs", 0);
+  if (Pairs > MostPairs)
+    return fail(ErrorCode::Usage, "at most %u pairs", MostPairs);
+  auto Read = readEvaluation(Request);
+  if (!Read)
+    return Read.error();
+  Evaluation &E = *Read;
+  if (std::string Why = refusal(E.Change, Device->identity().Backend);
+      !Why.empty()) {
+    E.Verdict = {Outcome::Refused, Why};
+    return E.json();
   }
+  E.B = buildVariant(E.Change.canonicalJson());
+  E.Ms = E.B.Ms;
+  if (E.B.Ending != Outcome::Ok)
+    E.Verdict = {E.B.Ending, E.B.Message};
+  else if (isKnown(Request, E.B.Code)) // and so is what came of it
+    E.Verdict = {Outcome::Duplicate, "its binary is known"};
+  else if (Error Failure = judge(E, static_cast<unsigned>(Pairs),
+                                 json::number(Request, "seed", 0)))
+    return Failure;
+  if (Cancelled)
+    return Error(ErrorCode::Interrupted, "cancelled");
   return E.json();
 }
 

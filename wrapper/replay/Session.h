@@ -11,10 +11,12 @@
 #include "wrapper/trust/Tolerance.h"
 #include "wrapper/trust/Verdict.h"
 
+#include "runtime/support/Check.h"
 #include "runtime/support/Store.h"
 #include "runtime/support/Variant.h"
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <random>
@@ -61,7 +63,14 @@ private:
     std::vector<std::optional<trust::RoundingModel>> Rounding;
     std::string NoRounding; // why there are none
   };
-  struct Evaluation; // in Evaluate.cpp
+  struct Evaluation; // Evaluation.h
+
+  /// What a check came to. NotMade: why it does not apply, and is no verdict.
+  struct CheckOutcome {
+    trust::Judgement Verdict;
+    std::string NotMade;
+  };
+  using CheckMethod = CheckOutcome (Session::*)(Evaluation &);
 
   Error loadMemory();
   Error loadOriginal();
@@ -80,8 +89,7 @@ private:
   std::string loadTraced();
   Attempt runTraced(size_t Index, const char *Slot);
   /// How a source variant runs in the traced build; kept for the last patch.
-  trust::Judgement traceVariant(const Variant &V,
-                                const std::vector<size_t> &Indexes);
+  CheckOutcome checkTrace(Evaluation &E);
   trust::Judgement traceSource(const std::string &Patch,
                                const std::vector<size_t> &Indexes);
   /// Fills P's footprint; not ok where the original leaves the recording.
@@ -106,7 +114,20 @@ private:
   trust::Judgement judgeRounding(size_t Index, const Attempt &A,
                                  std::string &Said);
 
+  // Checks.cpp.
+  trust::Judgement makeCheck(Check What, CheckMethod Method, Evaluation &E);
+  /// Before the variant has run in any plain build, and after it has been found
+  /// right there.
+  trust::Judgement checkBefore(Evaluation &E);
+  trust::Judgement checkAfter(Evaluation &E);
+  CheckOutcome notePoison(Evaluation &E);
+
   // Evaluation.
+  Expected<Evaluation> readEvaluation(const json::Value &Request) const;
+  trust::Judgement verify(size_t Index, Evaluation &E);
+  Error judge(Evaluation &E, unsigned Pairs, uint64_t Seed);
+  trust::Judgement forEach(const std::vector<size_t> &Recordings,
+                           const std::function<trust::Judgement(size_t)> &Step);
   Build buildVariant(const std::string &VariantJson);
   trust::Judgement runSlot(size_t Index, const char *Slot, size_t Pattern,
                            double &Ns, Evaluation &E);
@@ -135,6 +156,7 @@ private:
   std::optional<TracedCode> Traced;
   std::optional<std::string> Rounded; // why there is no such code; empty: it is
   std::string TracedPatch;
+  std::vector<size_t> TracedRecordings; // on which TracedPatchVerdict was made
   trust::Judgement TracedPatchVerdict;
 };
 

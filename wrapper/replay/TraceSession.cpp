@@ -5,7 +5,7 @@
 // is kept and nothing is poisoned. Each new source runs in the traced build
 // before it runs in any other: an access outside of the recorded memory is
 // named with its line and faults no device.
-#include "wrapper/replay/Session.h"
+#include "wrapper/replay/Evaluation.h"
 
 #include "runtime/support/TraceAbi.h"
 
@@ -82,12 +82,15 @@ trust::Judgement Session::traceOriginal(size_t Index, Prepared &P) {
   return {Outcome::OutOfBounds, "the original " + sentence(O, Traced->Sites)};
 }
 
-trust::Judgement Session::traceVariant(const Variant &V,
-                                       const std::vector<size_t> &Indexes) {
-  if (V.Patch.empty() || V.Patch == TracedPatch)
-    return TracedPatchVerdict;
-  TracedPatch = V.Patch;
-  return TracedPatchVerdict = traceSource(V.Patch, Indexes);
+Session::CheckOutcome Session::checkTrace(Evaluation &E) {
+  if (E.Change.Patch.empty())
+    return {{}, "the source is the original's"};
+  if (E.Change.Patch != TracedPatch || E.Recordings != TracedRecordings) {
+    TracedPatchVerdict = traceSource(E.Change.Patch, E.Recordings);
+    TracedPatch = E.Change.Patch;
+    TracedRecordings = E.Recordings;
+  }
+  return {TracedPatchVerdict, ""};
 }
 
 trust::Judgement Session::traceSource(const std::string &Patch,

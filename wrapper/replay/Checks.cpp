@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The checks of Check.def that are steps of their own, in the table's order:
+// some before the variant has run in any plain build, most after it has been
+// found right on the recordings. Poison is no step, but how launches are made.
+#include "wrapper/replay/Evaluation.h"
+
+#include <chrono>
+
+namespace r3::replay {
+
+using Clock = std::chrono::steady_clock;
+
+/// A check that does not apply is left out of the verdict: it says why in
+/// NotMade.
+trust::Judgement Session::makeCheck(Check What, CheckMethod Method,
+                                    Evaluation &E) {
+  if (!E.wants(What) || Cancelled)
+    return {};
+  const auto Start = Clock::now();
+  CheckOutcome Found = (this->*Method)(E);
+  const std::chrono::duration<double, std::milli> Spent = Clock::now() - Start;
+  E.Checks.push_back(
+      {What, Found.NotMade.empty(), Found.Verdict.Result,
+       Found.NotMade.empty() ? Found.Verdict.Message : Found.NotMade,
+       Spent.count()});
+  E.Ms["check " + std::string(checkName(What))] += Spent.count();
+  return Found.Verdict;
+}
+
+trust::Judgement Session::checkBefore(Evaluation &E) {
+  static constexpr std::pair<Check, CheckMethod> Table[] = {
+      {Check::Trace, &Session::checkTrace},
+  };
+  for (const auto &[What, Method] : Table)
+    if (auto J = makeCheck(What, Method, E); !J.ok())
+      return J;
+  return {};
+}
+
+trust::Judgement Session::checkAfter(Evaluation &E) {
+  static constexpr std::pair<Check, CheckMethod> Table[] = {
+      {Check::Poison, &Session::notePoison},
+  };
+  for (const auto &[What, Method] : Table)
+    if (auto J = makeCheck(What, Method, E); !J.ok())
+      return J;
+  return {};
+}
+
+/// How much was overwritten before the launches that were found right.
+Session::CheckOutcome Session::notePoison(Evaluation &E) {
+  uint64_t Bytes = 0;
+  std::string Why;
+  for (size_t Index : E.Recordings) {
+    const Prepared &P = Preparations[Index];
+    Bytes += P.Where.Bytes;
+    if (!P.Untraced.empty())
+      Why = P.Untraced;
+  }
+  if (!Bytes)
+    return {{}, Why.empty() ? "nothing is written that is not read" : Why};
+  return {{Outcome::Ok, format("%llu bytes overwritten with %zu patterns",
+                               static_cast<unsigned long long>(Bytes),
+                               std::size(PoisonBytes))},
+          ""};
+}
+
+} // namespace r3::replay

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What the evaluation of one variant has come to so far.
+#pragma once
+
+#include "wrapper/replay/Session.h"
+
+#include "runtime/support/Check.h"
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace r3::replay {
+
+struct Session::Evaluation {
+  Variant Change;
+  std::vector<size_t> Recordings;
+  CheckSet Wanted;
+  bool MayRound = false; // what rounding explains is right
+  Build B;
+  trust::Judgement Verdict;
+  std::vector<CheckResult> Checks; // made so far
+  std::vector<double> OriginalNs, VariantNs;
+  std::string Tolerance; // that was needed; empty: bit for bit
+  /// Results that were right, by recording: most launches of a variant give
+  /// the same, and judging values takes longer than a launch.
+  std::set<std::pair<size_t, Digest>> Accepted;
+  std::map<std::string, double> Ms;
+
+  bool wants(Check What) const { return Wanted.count(What); }
+  std::string json() const;
+};
+
+} // namespace r3::replay
