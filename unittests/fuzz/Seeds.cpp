@@ -75,10 +75,12 @@ std::vector<Bytes> unitJsonSeeds() {
   return {bytesOf(exampleUnit().json()), bytesOf(Unit().json())};
 }
 
-std::vector<Bytes> elfSeeds() {
-  Bytes Section = unitSeeds()[0];
-  static constexpr char Names[] = "\0.r3.unit.0\0.shstrtab";
+/// An ELF file with one section, whose name Names holds at 1, and with the
+/// names, the last of which is .shstrtab.
+static Bytes elfWith(const Bytes &Section, std::string_view Names,
+                     uint16_t Machine) {
   Elf64_Ehdr File = {};
+  File.e_machine = Machine;
   std::memcpy(File.e_ident, ELFMAG, SELFMAG);
   File.e_ident[EI_CLASS] = ELFCLASS64;
   File.e_ident[EI_DATA] = ELFDATA2LSB;
@@ -90,16 +92,44 @@ std::vector<Bytes> elfSeeds() {
   Headers[1].sh_type = Headers[2].sh_type = SHT_PROGBITS;
   Headers[1].sh_offset = sizeof(File);
   Headers[1].sh_size = Section.size();
-  Headers[2].sh_name = 13;
+  Headers[2].sh_name = static_cast<uint32_t>(Names.find(".shstrtab"));
   Headers[2].sh_offset = sizeof(File) + Section.size();
-  Headers[2].sh_size = sizeof(Names);
-  File.e_shoff = Headers[2].sh_offset + sizeof(Names);
+  Headers[2].sh_size = Names.size();
+  File.e_shoff = Headers[2].sh_offset + Names.size();
   ByteWriter Out;
   Out.raw({reinterpret_cast<const uint8_t *>(&File), sizeof(File)});
   Out.raw(Section);
-  Out.raw({reinterpret_cast<const uint8_t *>(Names), sizeof(Names)});
+  Out.raw({reinterpret_cast<const uint8_t *>(Names.data()), Names.size()});
   Out.raw({reinterpret_cast<const uint8_t *>(Headers), sizeof(Headers)});
-  return {Out.take()};
+  return Out.take();
+}
+
+using namespace std::string_view_literals;
+
+std::vector<Bytes> elfSeeds() {
+  return {elfWith(unitSeeds()[0], "\0.r3.unit.0\0.shstrtab\0"sv, EM_X86_64)};
+}
+
+std::vector<Bytes> imageSeeds() {
+  const Bytes Cubin =
+      elfWith({1, 2, 3, 4}, "\0.text.k\0.shstrtab\0"sv, EM_CUDA);
+  ByteWriter Out; // a PTX entry, then the cubin
+  Out.u32(0xba55ed50);
+  Out.u32(16u << 16 | 1); // size of the header, version
+  Out.u64(72 + 64 + Cubin.size());
+  for (const auto &[Kind, Size] :
+       {std::pair<uint16_t, size_t>{1, 8}, {2, Cubin.size()}}) {
+    Out.u32(0x101u << 16 | Kind);
+    Out.u32(64);
+    Out.u64(Size);
+    Out.u64(0);
+    Out.u32(8);
+    Out.u32(90);
+    for (int I = 0; I < 4; ++I)
+      Out.u64(0);
+    Out.raw(Kind == 1 ? Bytes(8, ' ') : Cubin);
+  }
+  return {Cubin, Out.take()};
 }
 
 std::vector<Bytes> packIndexSeeds() {

@@ -21,5 +21,6 @@ std::vector<Bytes> runStatsSeeds();
 std::vector<Bytes> planSeeds();
 std::vector<Bytes> footprintSeeds();
 std::vector<Bytes> poisonSeeds();
+std::vector<Bytes> imageSeeds();
 
 } // namespace r3::fuzz

@@ -11,6 +11,7 @@
 #include "runtime/support/Unit.h"
 #include "runtime/support/Variant.h"
 #include "unittests/fuzz/Seeds.h"
+#include "wrapper/replay/ElfCode.h"
 #include "wrapper/replay/Footprint.h"
 #include "wrapper/replay/Plan.h"
 
@@ -176,6 +177,11 @@ static bool runPoison(Input Bytes) {
   return true;
 }
 
+static bool runImage(Input Bytes) {
+  auto Cubin = replay::cubinIn(Bytes, "sm_90");
+  return Cubin && replay::codeDigest(*Cubin, "k");
+}
+
 //===-- Checksums ---------------------------------------------------------===//
 
 static void putChecksum(Bytes &Input, size_t Begin, size_t End) {
@@ -216,6 +222,7 @@ static const Target Table[] = {
     {"plan", runPlan, planSeeds, nullptr},
     {"footprint", runFootprint, footprintSeeds, nullptr},
     {"poison", runPoison, poisonSeeds, nullptr},
+    {"image", runImage, imageSeeds, nullptr},
 };
 
 std::span<const Target> targets() { return Table; }

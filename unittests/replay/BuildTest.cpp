@@ -6,6 +6,7 @@
 #include "wrapper/replay/Fork.h"
 #include "wrapper/replay/Ptxas.h"
 
+#include "runtime/support/Bytes.h"
 #include "runtime/support/Files.h"
 
 #include <gmock/gmock.h>
@@ -105,6 +106,43 @@ TEST(ElfCode, ReadsEveryCutWithoutHarm) {
     EXPECT_TRUE(!Cut || (Size > File->size() * 3 / 4 && *Cut == *Whole))
         << "cut at " << Size;
   }
+}
+
+/// Header of a fatbinary, and of an entry in it.
+void addHeader(ByteWriter &W, uint64_t Size) {
+  W.u32(0xba55ed50);
+  W.u32(16u << 16 | 1); // size of the header, version
+  W.u64(Size);
+}
+void addEntry(ByteWriter &W, uint16_t Kind, uint32_t Arch, uint32_t Compressed,
+              std::span<const uint8_t> Body) {
+  W.u32(0x101u << 16 | Kind);
+  W.u32(64);
+  W.u64(Body.size());
+  W.u32(Compressed);
+  W.u32(0);
+  W.u32(8);
+  W.u32(Arch);
+  W.raw(std::vector<uint8_t>(32));
+  W.raw(Body);
+}
+
+TEST(ElfCode, TheCubinOfAnArchitectureIsFound) {
+  const std::vector<uint8_t> Ptx(24, '.'), Older(40, 'o'), Packed(8, 'p'),
+      Cubin(48, 'c');
+  ByteWriter W;
+  addHeader(W, 4 * 64 + 24 + 40 + 8 + 48);
+  addEntry(W, 1, 90, 0, Ptx);
+  addEntry(W, 2, 80, 0, Older);
+  addEntry(W, 2, 86, 8, Packed);
+  addEntry(W, 2, 90, 0, Cubin);
+  auto Found = cubinIn(W.data(), "sm_90");
+  ASSERT_TRUE(Found) << Found.error().message();
+  EXPECT_EQ(std::vector(Found->begin(), Found->end()), Cubin);
+  EXPECT_EQ(cubinIn(W.data(), "sm_80")->size(), Older.size());
+  EXPECT_EQ(cubinIn(W.data(), "sm_86").error().code(), ErrorCode::NotFound);
+  EXPECT_EQ(cubinIn(W.data(), "sm_100").error().code(), ErrorCode::NotFound);
+  EXPECT_EQ(cubinIn(Cubin, "sm_90")->data(), Cubin.data()); // no fatbinary
 }
 
 TEST(Ptxas, FiguresAreThoseOfTheKernel) {

@@ -82,6 +82,42 @@ Expected<std::vector<ElfSection>> elfSections(std::span<const uint8_t> File) {
   return Result;
 }
 
+/// Fatbinary: a header of 16 bytes (magic, version, size of the header, size
+/// behind it), then entries, each with a header of its own. Not documented by
+/// NVIDIA; as `fatbinary --create` of CUDA 12 and 13 writes it.
+Expected<std::span<const uint8_t>> cubinIn(std::span<const uint8_t> Image,
+                                           const std::string &Arch) {
+  constexpr uint32_t Magic = 0xba55ed50;
+  constexpr uint16_t KindElf = 2;
+  struct Header {
+    uint32_t Magic;
+    uint16_t Version, HeaderSize;
+    uint64_t Size;
+  } File;
+  struct Entry {
+    uint16_t Kind, Version;
+    uint32_t HeaderSize;
+    uint64_t Size; // behind the header
+    uint32_t CompressedSize, Reserved;
+    uint16_t Minor, Major;
+    uint32_t Arch; // 90
+  } E;
+  if (!readAt(Image, 0, File) || File.Magic != Magic)
+    return Image;
+  for (uint64_t At = File.HeaderSize; readAt(Image, At, E);) {
+    if (E.HeaderSize < sizeof(E) || E.HeaderSize > Image.size() - At ||
+        E.Size > Image.size() - At - E.HeaderSize)
+      return fail(ErrorCode::Damaged, "an entry lies outside the fatbinary");
+    const auto Body = Image.subspan(At + E.HeaderSize, E.Size);
+    if (E.Kind == KindElf && !E.CompressedSize &&
+        Arch == "sm_" + std::to_string(E.Arch))
+      return Body;
+    At += E.HeaderSize + E.Size;
+  }
+  return fail(ErrorCode::NotFound, "the fatbinary has no plain cubin of %s",
+              Arch.c_str());
+}
+
 Expected<Digest> codeDigest(std::span<const uint8_t> File,
                             const std::string &Kernel) {
   auto Sections = elfSections(File);

@@ -27,6 +27,11 @@ struct ElfSection {
 /// Sections of a 64-bit little-endian ELF file; views into it.
 Expected<std::vector<ElfSection>> elfSections(std::span<const uint8_t> File);
 
+/// The cubin of an architecture ("sm_90") in a fatbinary; a view into it. A
+/// cubin is its own. NotFound where there is none, or a compressed one.
+Expected<std::span<const uint8_t>> cubinIn(std::span<const uint8_t> Image,
+                                           const std::string &Arch);
+
 /// NotFound where a cubin has no code of that kernel.
 Expected<Digest> codeDigest(std::span<const uint8_t> File,
                             const std::string &Kernel);

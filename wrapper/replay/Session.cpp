@@ -4,6 +4,7 @@
 #include "wrapper/replay/Session.h"
 
 #include "wrapper/replay/Compare.h"
+#include "wrapper/replay/ElfCode.h"
 
 #include <algorithm>
 #include <chrono>
@@ -159,6 +160,17 @@ static void setSource(const Unit &U, const std::string &Arch, CompileJob &Job) {
   Job.Root = File.substr(0, File.size() - U.Source.size() - 1);
 }
 
+/// The digest of the kernel's code in the program, which a variant's build is
+/// compared with; where it cannot be found, of the image, which none equals.
+static std::string programCode(std::span<const uint8_t> Image,
+                               const Recording &R) {
+  auto Cubin = cubinIn(Image, R.Arch);
+  if (!Cubin)
+    return contentDigest(Image).hex();
+  auto Code = codeDigest(*Cubin, R.Name);
+  return (Code ? *Code : contentDigest(Image)).hex();
+}
+
 Error Session::loadOriginal() {
   const Recording &First = Kernel->first();
   auto Bitcode = Kernel->bitcode(*TheStore);
@@ -173,7 +185,7 @@ Error Session::loadOriginal() {
     auto Image = Kernel->image(*TheStore);
     if (!Image)
       return Image.error().in("the original of " + First.Display);
-    OriginalCode = contentDigest(*Image).hex();
+    OriginalCode = programCode(*Image, First);
     OriginalBinary = std::move(*Image);
   } else {
     if (!Bitcode)

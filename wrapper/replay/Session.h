@@ -146,7 +146,7 @@ private:
   std::optional<CompileLink> Compiler;
   std::optional<KernelSet> Kernel;
   std::vector<uint8_t> OriginalBinary;
-  std::string OriginalCode; // digest; CUDA: of the program's image
+  std::string OriginalCode; // digest
   std::string Checked;      // the variant in CheckedSlot
   std::vector<Prepared> Preparations;
   struct TracedCode {
