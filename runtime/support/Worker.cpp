@@ -255,6 +255,8 @@ Expected<ReplayReport> Worker::prepare(size_t Recording, unsigned Repetitions) {
       Report.Buffers.push_back(readBuffer(Item));
   Report.OriginalNs = readReals(*Reply, "originalNs");
   Report.ProgramNs = json::real(*Reply, "programNs", 0);
+  Report.FloorColdUs = json::real(*Reply, "floorColdUs", 0);
+  Report.FloorWarmUs = json::real(*Reply, "floorWarmUs", 0);
   Report.Ms = readTimes(*Reply);
   return Report;
 }
@@ -334,6 +336,110 @@ Expected<EvaluationReport> Worker::evaluate(const EvaluationRequest &What) {
     return Checks.error();
   Report.Checks = std::move(*Checks);
   Report.Ms = readTimes(*Reply);
+  return Report;
+}
+
+static std::string measureText(const MeasurementRequest &What) {
+  rapidjson::StringBuffer Buffer;
+  json::Writer W(Buffer);
+  W.StartObject();
+  W.Key("verb");
+  W.String("measure");
+  W.Key("variant");
+  std::string Text = What.Change.canonicalJson();
+  W.RawValue(Text.data(), Text.size(), rapidjson::kObjectType);
+  W.Key("recordings");
+  W.StartArray();
+  W.Uint64(What.Recording);
+  W.EndArray();
+  W.Key("mode");
+  W.String(What.Mode == CacheMode::Cold ? "cold" : "warm");
+  W.Key("batches");
+  W.Uint(What.Batches);
+  W.Key("seed");
+  W.Uint64(What.Seed);
+  W.Key("rounding");
+  W.Bool(What.Which == Accept::Rounding);
+  return finish(W, Buffer);
+}
+
+static ClockSample readClocks(const json::Value &Batch, const char *Name) {
+  ClockSample C;
+  if (const json::Value *Found = json::object(Batch, Name)) {
+    C.SmMhz = json::real(*Found, "smMhz", 0);
+    C.MemoryMhz = json::real(*Found, "memoryMhz", 0);
+    C.Reasons = json::number(*Found, "reasons", 0);
+  }
+  return C;
+}
+
+/// Two times, which must be: who divides by them does not ask again.
+static Error readPair(const json::Value &Batch, const char *Name,
+                      std::array<double, 2> &Pair) {
+  const std::vector<double> Times = readReals(Batch, Name);
+  if (Times.size() != 2 || !(Times[0] > 0) || !(Times[1] > 0))
+    return fail(ErrorCode::Damaged,
+                "the worker's reply: %s of a batch are not two times", Name);
+  Pair = {Times[0], Times[1]};
+  return {};
+}
+
+static Expected<Batch> readBatch(const json::Value &Item) {
+  if (!Item.IsObject())
+    return Error(ErrorCode::Damaged, "the worker's reply: not a batch");
+  Batch B;
+  B.Before = readClocks(Item, "before");
+  B.After = readClocks(Item, "after");
+  if (Error E = readPair(Item, "originalUs", B.OriginalUs))
+    return E;
+  if (Error E = readPair(Item, "variantUs", B.VariantUs))
+    return E;
+  return B;
+}
+
+Expected<MeasurementReport> Worker::measure(const MeasurementRequest &What) {
+  Expected<Frame> Answer = ask(measureText(What));
+  if (!Answer)
+    return Answer.error();
+  Expected<json::Document> Reply = parseReply(Answer->Json);
+  if (!Reply)
+    return Reply.error();
+  Expected<Outcome> Result = readOutcome(*Reply);
+  if (!Result)
+    return Result.error();
+  MeasurementReport Report;
+  Report.Result = *Result;
+  Report.Message = json::text(*Reply, "message", "");
+  Report.Code = json::text(*Reply, "code", "");
+  if (const json::Value *List = json::array(*Reply, "batches"))
+    for (const json::Value &Item : List->GetArray()) {
+      Expected<Batch> B = readBatch(Item);
+      if (!B)
+        return B.error();
+      Report.Batches.push_back(*B);
+    }
+  Report.EmptyUs = readReals(*Reply, "emptyUs");
+  Report.SubtractUs = json::real(*Reply, "subtractUs", 0);
+  Report.ClocksUnread = json::text(*Reply, "clocksUnread", "");
+  Report.HostWarning = json::text(*Reply, "hostWarning", "");
+  Report.Ms = readTimes(*Reply);
+  return Report;
+}
+
+Expected<RatesReport> Worker::rates() {
+  Expected<Frame> Answer = ask(R"({"verb":"rates"})");
+  if (!Answer)
+    return Answer.error();
+  Expected<json::Document> Reply = parseReply(Answer->Json);
+  if (!Reply)
+    return Reply.error();
+  RatesReport Report;
+  Report.EmptyLaunchUs = json::real(*Reply, "emptyLaunchUs", 0);
+  Report.MemoryBytesPerUs = json::real(*Reply, "memoryBytesPerUs", 0);
+  Report.L2BytesPerUs = json::real(*Reply, "l2BytesPerUs", 0);
+  Report.FloatFlopsPerUs = json::real(*Reply, "floatFlopsPerUs", 0);
+  Report.DoubleFlopsPerUs = json::real(*Reply, "doubleFlopsPerUs", 0);
+  Report.L2Bytes = json::number(*Reply, "l2Bytes", 0);
   return Report;
 }
 

@@ -15,7 +15,7 @@
 //            -> {outcome, message, bitExact, readBytes, writtenBytes,
 //                poisonedBytes, untraced, buffers: [{name, address, size,
 //                type, changedBytes, maxDifference, rms}], originalNs: [..],
-//                programNs}
+//                programNs, floorColdUs, floorWarmUs}
 //   evaluate {variant, recordings: [index], pairs, seed, known: [digests],
 //             rounding: whether results may differ by what rounding explains,
 //             checks: [names of Check.def]}
@@ -24,11 +24,21 @@
 //                checks: [{check, made, outcome, message, milliseconds}]}
 //            a binary whose digest is in known is built and not run: its
 //            outcome is duplicate, with the digest in code
+//   measure  {variant, recordings: [index], mode: "cold" | "warm", batches,
+//   seed,
+//             rounding}   verifies, then times the variant against the original
+//            -> {outcome, message, code, batches: [{before, after: {smMhz,
+//                memoryMhz, reasons}, originalUs: [2], variantUs: [2]}],
+//                emptyUs: [..], subtractUs, clocksUnread, hostWarning}
+//   rates    {}   measured at the first call; prepare tells floors after it
+//            -> {emptyLaunchUs, memoryBytesPerUs, l2BytesPerUs,
+//                floatFlopsPerUs, doubleFlopsPerUs, l2Bytes}
 //   cancel, unload, bye
 #pragma once
 
 #include "runtime/support/Check.h"
 #include "runtime/support/Error.h"
+#include "runtime/support/Measurement.h"
 #include "runtime/support/Outcome.h"
 #include "runtime/support/Process.h"
 #include "runtime/support/Protocol.h"
@@ -74,6 +84,9 @@ struct ReplayReport {
   std::vector<BufferSpread> Buffers; // those that differ
   std::vector<double> OriginalNs;
   double ProgramNs = 0; // as recorded, 0: unknown
+  // Below 0.9 times this no launch can honestly be; 0: not known, since rates
+  // were not asked for or the launch was not traced.
+  double FloorColdUs = 0, FloorWarmUs = 0;
   std::map<std::string, double> Ms;
 };
 
@@ -103,6 +116,17 @@ struct EvaluationReport {
   std::map<std::string, double> Ms;
 };
 
+/// What to time against the original. The empty variant gives A/A times.
+struct MeasurementRequest {
+  Variant Change;
+  size_t Recording = 0;
+  CacheMode Mode = CacheMode::Cold;
+  unsigned Batches = 0; // 1 to MostBatches
+  uint64_t Seed = 0;    // of the order of launches and of poison
+  Accept Which = Accept::Bits;
+};
+constexpr unsigned MostBatches = 1000;
+
 class Worker {
 public:
   static Expected<std::unique_ptr<Worker>> start(const WorkerOptions &Options);
@@ -122,6 +146,12 @@ public:
   Error load(const std::vector<std::string> &ManifestPaths);
   Expected<ReplayReport> prepare(size_t Recording, unsigned Repetitions);
   Expected<EvaluationReport> evaluate(const EvaluationRequest &What);
+  /// Times a variant in batches; the results of all launches are checked. Not
+  /// Ok: the variant is wrong or faulty, or the launch is too short to be timed
+  /// (BelowResolution; the times are there).
+  Expected<MeasurementReport> measure(const MeasurementRequest &What);
+  /// Measured at the first call.
+  Expected<RatesReport> rates();
 
 private:
   Worker(Process Child, Channel Link);

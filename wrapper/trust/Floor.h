@@ -9,12 +9,13 @@
 #pragma once
 
 #include "runtime/support/Intervals.h"
+#include "runtime/support/Measurement.h"
 
 #include <cstdint>
 
 namespace r3::trust {
 
-enum class CacheMode { Cold, Warm };
+using r3::CacheMode;
 
 constexpr uint64_t SectorBytes = 32;
 constexpr double FloorFraction = 0.9;

@@ -19,7 +19,8 @@
 #include "wrapper/trust/Floor.h"
 #include "wrapper/trust/Verdict.h"
 
-#include <array>
+#include "runtime/support/Measurement.h"
+
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -28,23 +29,14 @@
 
 namespace r3::trust {
 
-/// Read while the device works: an idle device has other clocks.
-struct ClockSample {
-  double SmMhz = 0, MemoryMhz = 0;
-  uint64_t Reasons = 0; // as NVML gives them ("clocks event reasons")
-};
+using r3::Batch;
+using r3::ClockSample;
 
 /// Reasons that slow a device down: power cap, hardware slowdown, thermal
 /// (software, hardware), power brake. Not: idle, clocks set by the user or
 /// for a display, synchronised boost.
 constexpr uint64_t ThrottleReasons = 0x4 | 0x8 | 0x20 | 0x40 | 0x80;
 constexpr double ClockTolerance = 0.01;
-
-struct Batch {
-  ClockSample Before, After;
-  std::array<double, 2> OriginalUs{}, VariantUs{};
-  uint32_t Process = 0; // the child in which it ran
-};
 
 /// The batches that count: neither sample throttled, and no clock 1 % or more
 /// away from its other sample or from its median over the batches that were
