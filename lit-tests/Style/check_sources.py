@@ -30,8 +30,8 @@ ALLOWED = {
     "wrapper/replay/": ("runtime/support/", "runtime/device/",
                         "wrapper/replay/", "wrapper/trust/", "plugin/ir/",
                         "plugin/instrument/", "llvm"),
-    "wrapper/remix/": ("runtime/support/", "wrapper/remix/", "sqlite3.h",
-                       "curl/"),
+    "wrapper/remix/": ("runtime/support/", "wrapper/remix/", "wrapper/trust/",
+                       "sqlite3.h", "curl/"),
     "wrapper/r3/": ("runtime/support/", "wrapper/r3/", "wrapper/remix/",
                     "wrapper/trust/", "CLI/"),
 }

@@ -230,8 +230,21 @@ TEST_F(JournalTest, AppendsEvidence) {
   Session S = session(*J);
   Evaluation E = makeEvaluation("licm");
   add(*J, S, E);
-  Evidence Found{"k1", "fake cpu", E.Change.id().hex(), "weak", 1, E.Gain, ""};
+  Evidence Found{"k1",   "fake cpu", "s1",   E.Change.id().hex(),
+                 "weak", 1,          E.Gain, "{}"};
   EXPECT_FALSE(J->addEvidence(Found));
+  Found.Level = "strong";
+  EXPECT_FALSE(J->addEvidence(Found));
+  auto All = J->evidence("k1");
+  ASSERT_TRUE(All) << All.error().message();
+  ASSERT_EQ(All->size(), 2u);
+  EXPECT_EQ((*All)[0].Level, "weak");
+  EXPECT_EQ((*All)[1].Level, "strong");
+  EXPECT_EQ((*All)[1].Setting, "s1");
+  EXPECT_EQ((*All)[1].VariantId, E.Change.id().hex());
+  EXPECT_EQ((*All)[1].Detail, "{}");
+  EXPECT_GT((*All)[1].At, 0u);
+  EXPECT_TRUE(J->evidence("unknown")->empty());
   Found.Key = "unknown";
   EXPECT_TRUE(failsWith(J->addEvidence(Found), "no kernel unknown"));
 }

@@ -49,6 +49,10 @@ public:
     R.Result = W.Reproduces ? Outcome::Ok : Outcome::NotVerifiable;
     return R;
   }
+  Expected<MeasurementReport> measure(const MeasurementRequest &) override {
+    return fail(ErrorCode::Usage, "a search measures nothing");
+  }
+  Expected<RatesReport> rates() override { return RatesReport(); }
   Expected<EvaluationReport> evaluate(const EvaluationRequest &What) override {
     const Variant &Change = What.Change;
     const unsigned Pairs = What.Pairs;

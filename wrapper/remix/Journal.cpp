@@ -210,13 +210,13 @@ Error Journal::addEvidence(const Evidence &Found) {
   if (!Id)
     return Id.error();
   auto Row = D.prepare("INSERT INTO evidence(kernel, device, variant, level, "
-                       "evaluation, gain, low, high, detail, at) "
-                       "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+                       "evaluation, gain, low, high, detail, setting, at) "
+                       "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   if (!Row)
     return Row.error();
   Row->bind(*Id).bind(Found.Device).bind(Found.VariantId).bind(Found.Level);
   Row->bind(Found.Evaluation).bind(Found.Gain.Median).bind(Found.Gain.Low);
-  Row->bind(Found.Gain.High).bind(Found.Detail);
+  Row->bind(Found.Gain.High).bind(Found.Detail).bind(Found.Setting);
   return Row->bind(int64_t(std::time(nullptr))).run();
 }
 

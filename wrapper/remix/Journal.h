@@ -75,12 +75,14 @@ struct Evaluation {
   uint64_t FinishedAt = 0;
 };
 
+/// What the gate said of a variant.
 struct Evidence {
-  std::string Key, Device, VariantId;
-  std::string Level; // "weak" or "strong"
+  std::string Key, Device, Setting, VariantId;
+  std::string Level; // "strong", "weak" or "rejected"
   int64_t Evaluation = 0;
-  RatioSpread Gain;
-  std::string Detail;
+  RatioSpread Gain;   // Low, High: bounds of the median, 0 where unknown
+  std::string Detail; // JSON, see EvidenceText.h
+  uint64_t At = 0;
 };
 
 /// Which evaluations are asked for; empty members match all.
@@ -112,6 +114,8 @@ public:
   /// One transaction: all of them, and the session's progress. Fills Id.
   Error add(std::span<Evaluation> Made, const Session &Progress);
   Error addEvidence(const Evidence &Found);
+  /// Of a kernel, in the order in which it was added.
+  Expected<std::vector<Evidence>> evidence(const std::string &Key);
 
   Expected<std::optional<Evaluation>> find(const std::string &Key,
                                            const std::string &Setting,

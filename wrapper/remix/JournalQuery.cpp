@@ -175,6 +175,35 @@ Journal::findCode(const std::string &Key, const std::string &Setting,
   return readOne(*Query, D.path());
 }
 
+Expected<std::vector<Evidence>> Journal::evidence(const std::string &Key) {
+  auto Query = D.prepare(
+      "SELECT e.device, e.setting, e.variant, e.level, e.evaluation, e.gain, "
+      "e.low, e.high, e.detail, e.at FROM evidence e JOIN kernel k ON k.id = "
+      "e.kernel WHERE k.key = ? ORDER BY e.id");
+  if (!Query)
+    return Query.error();
+  Query->bind(Key);
+  std::vector<Evidence> All;
+  while (true) {
+    auto Row = Query->step();
+    if (!Row)
+      return Row.error();
+    if (!*Row)
+      return All;
+    Evidence E;
+    E.Key = Key;
+    E.Device = Query->text(0);
+    E.Setting = Query->text(1);
+    E.VariantId = Query->text(2);
+    E.Level = Query->text(3);
+    E.Evaluation = Query->integer(4);
+    E.Gain = {Query->real(5), Query->real(6), Query->real(7)};
+    E.Detail = Query->text(8);
+    E.At = Query->integer(9);
+    All.push_back(std::move(E));
+  }
+}
+
 Expected<std::vector<Evaluation>>
 Journal::evaluations(const EvaluationFilter &Which) {
   auto Query = D.prepare(std::string(Columns) +

@@ -56,6 +56,9 @@ CREATE TABLE request(
   cost REAL NOT NULL DEFAULT 0, sent_at INTEGER NOT NULL,
   answered_at INTEGER, UNIQUE(session, kernel, client, prompt));
 )sql",
+    R"sql(
+ALTER TABLE evidence ADD COLUMN setting TEXT NOT NULL DEFAULT '';
+)sql",
 };
 
 Error runStep(Database &Where, int Step) {

@@ -31,6 +31,9 @@ public:
                                          unsigned Repetitions) = 0;
   virtual Expected<EvaluationReport>
   evaluate(const EvaluationRequest &What) = 0;
+  virtual Expected<MeasurementReport>
+  measure(const MeasurementRequest &What) = 0;
+  virtual Expected<RatesReport> rates() = 0;
 };
 
 using EvaluatorSource = std::function<Expected<std::unique_ptr<Evaluator>>()>;
@@ -40,6 +43,7 @@ EvaluatorSource workerSource(const WorkerOptions &Options);
 struct SearchRecording {
   std::string Path; // of the manifest
   JournalRecording About;
+  bool Held = false; // out of the search: only the gate sees it
 };
 
 struct SearchKernel {

@@ -32,6 +32,10 @@ public:
   Expected<EvaluationReport> evaluate(const EvaluationRequest &What) override {
     return W->evaluate(What);
   }
+  Expected<MeasurementReport> measure(const MeasurementRequest &What) override {
+    return W->measure(What);
+  }
+  Expected<RatesReport> rates() override { return W->rates(); }
 
 private:
   std::unique_ptr<r3::Worker> W;

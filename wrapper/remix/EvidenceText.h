@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What a gate found, as the JSON that the journal keeps (evidence.detail) and
+// that commands print:
+//   {outcome, message, accepted, level: "strong" | "weak" | "rejected",
+//    device, tools, tolerance,
+//    recordings: [{id, class, held, programUs}], leftOut: [text],
+//    checks: [{check, made, outcome, message, milliseconds}],
+//    original, variant: {code, registers, shared, spills},
+//    times: [{recording, mode, accepted, message, ratio, atLeast, atMost,
+//             otherRatio, needed, error, steady, dropped, processes,
+//             originalUs, variantUs, floorUs, aa: [ratio], warnings: [text]}]}
+#pragma once
+
+#include "wrapper/remix/Gate.h"
+
+#include <string>
+
+namespace r3 {
+
+/// "strong", "weak" or, where it was not accepted, "rejected".
+std::string evidenceLevel(const GateReport &Found);
+
+std::string evidenceJson(const GateReport &Found);
+
+} // namespace r3
