@@ -107,36 +107,68 @@ Evaluation makeEvaluation(const std::string &Pipeline, double Low,
   return E;
 }
 
-TEST(WinnerTest, TakesTheBestLowerQuartile) {
-  auto W = findWinners({makeEvaluation("", 0.99), makeEvaluation("a", 1.2),
-                        makeEvaluation("b", 1.3)});
-  ASSERT_EQ(W.size(), 1u);
-  ASSERT_TRUE(W[0].Best);
-  EXPECT_EQ(W[0].Best->Change.Pipeline, "b");
+std::vector<std::string> pipelines(const std::vector<Evaluation> &Made) {
+  std::vector<std::string> Result;
+  for (const Evaluation &E : findCandidates(Made).List)
+    Result.push_back(E.Change.Pipeline);
+  return Result;
 }
 
-TEST(WinnerTest, TakesNothingInsideTheNoise) {
+Evidence makeEvidence(const Evaluation &Of, const std::string &Level) {
+  return {Of.Key, Of.Device, Of.Setting,    Of.Change.id().hex(),
+          Level,  Of.Id,     {2, 1.9, 2.1}, "{}"};
+}
+
+using Names = std::vector<std::string>;
+
+TEST(WinnerTest, CandidatesAreRankedByTheirLowerQuartile) {
+  EXPECT_EQ(pipelines({makeEvaluation("", 0.9), makeEvaluation("a", 1.2),
+                       makeEvaluation("b", 1.3), makeEvaluation("c", 1.005)}),
+            (Names{"b", "a"}));
+}
+
+TEST(WinnerTest, NothingInsideTheNoiseIsACandidate) {
   // The original against itself reaches 1.4 here.
-  auto W = findWinners({makeEvaluation("", 1.3), makeEvaluation("a", 1.35)});
+  auto C = findCandidates({makeEvaluation("", 1.3), makeEvaluation("a", 1.35)});
+  EXPECT_TRUE(C.List.empty());
+  EXPECT_NE(C.Why.find("not above 1.400"), std::string::npos);
+}
+
+TEST(WinnerTest, NothingWrongAndNoDuplicateIsACandidate) {
+  EXPECT_EQ(pipelines({makeEvaluation("w", 5, Outcome::Wrong),
+                       makeEvaluation("d", 4, Outcome::Duplicate),
+                       makeEvaluation("a", 1.1)}),
+            Names{"a"});
+}
+
+TEST(WinnerTest, EvidenceDecides) {
+  Evaluation A = makeEvaluation("a", 1.5), B = makeEvaluation("b", 1.2);
+  auto W = findWinners({A, B}, {});
   ASSERT_EQ(W.size(), 1u);
   EXPECT_FALSE(W[0].Best);
-  EXPECT_NE(W[0].Why.find("not above 1.400"), std::string::npos);
+  EXPECT_NE(W[0].Why.find("nothing has passed the gate"), std::string::npos);
+  W = findWinners({A, B}, {makeEvidence(A, "rejected")});
+  EXPECT_FALSE(W[0].Best);
+  EXPECT_NE(W[0].Why.find("did not pass"), std::string::npos);
+  W = findWinners({A, B},
+                  {makeEvidence(A, "rejected"), makeEvidence(B, "strong")});
+  ASSERT_TRUE(W[0].Best);
+  EXPECT_EQ(W[0].Best->Change.Pipeline, "b");
+  EXPECT_EQ(W[0].Found.Level, "strong");
 }
 
-TEST(WinnerTest, TakesNothingWrongNoDuplicateAndNothingOld) {
-  Evaluation Old = makeEvaluation("old", 9);
+TEST(WinnerTest, EvidenceOfOtherRecordingsOrToolsDoesNotCount) {
+  Evaluation Old = makeEvaluation("a", 1.5);
   Old.Setting = "s1";
-  auto W = findWinners({Old, makeEvaluation("w", 5, Outcome::Wrong),
-                        makeEvaluation("d", 4, Outcome::Duplicate),
-                        makeEvaluation("a", 1.1)});
-  ASSERT_TRUE(W[0].Best);
-  EXPECT_EQ(W[0].Best->Change.Pipeline, "a");
+  auto W = findWinners({Old, makeEvaluation("a", 1.5)},
+                       {makeEvidence(Old, "strong")});
+  EXPECT_FALSE(W[0].Best);
 }
 
 TEST(WinnerTest, ChoosesForEachDevice) {
   Evaluation Other = makeEvaluation("b", 1.5);
   Other.Device = "d2";
-  EXPECT_EQ(findWinners({makeEvaluation("a", 1.1), Other}).size(), 2u);
+  EXPECT_EQ(findWinners({makeEvaluation("a", 1.1), Other}, {}).size(), 2u);
 }
 
 TEST(WinnerTest, FindsAVariantByItsId) {

@@ -66,6 +66,10 @@ private:
       return prepared();
     if (Verb == "evaluate")
       return evaluated(Request);
+    if (Verb == "measure")
+      return measured(Request);
+    if (Verb == "rates")
+      return R"({"verb":"reply","emptyLaunchUs":0.1})";
     return R"({"verb":"reply","error":"unknown verb )" + Verb + "\"}";
   }
 
@@ -79,15 +83,33 @@ private:
            R"("originalNs":[1000,1010,990],"programNs":900})";
   }
 
-  std::string evaluated(const json::Value &Request) {
+  static std::string variantOf(const json::Value &Request) {
     const json::Value *Change = json::object(Request, "variant");
     rapidjson::StringBuffer Buffer;
     json::Writer W(Buffer);
     Change->Accept(W);
-    std::string Text = Buffer.GetString();
+    return Buffer.GetString();
+  }
+
+  /// A third of all variants share a binary with others.
+  static double gainOf(const std::string &Text) {
+    return Text == "{}" ? 1.0 : 0.9 + double(contentDigest(Text).Low % 30) / 50;
+  }
+
+  std::string measured(const json::Value &Request) const {
+    std::string Batches;
+    const double Us = 1000 / gainOf(variantOf(Request));
+    for (uint64_t I = 0; I < json::number(Request, "batches", 0); ++I)
+      Batches += (I ? "," : "") + std::string(R"({"originalUs":[1000,1001],)") +
+                 R"("variantUs":[)" + std::to_string(Us) + "," +
+                 std::to_string(Us + double(I % 2)) + "]}";
+    return R"({"verb":"reply","outcome":"ok","batches":[)" + Batches + "]}";
+  }
+
+  std::string evaluated(const json::Value &Request) {
+    const std::string Text = variantOf(Request);
     if (Rules.count("slow"))
       usleep(useconds_t(std::atoi(Rules["slow"].c_str())) * 1000);
-    // A third of all variants share a binary with others.
     uint64_t Number = contentDigest(Text).Low;
     std::string Code =
         contentDigest(Text == "{}" ? "original" : std::to_string(Number % 30))
@@ -110,7 +132,7 @@ private:
           return R"({"verb":"reply","outcome":"duplicate","code":")" + Code +
                  "\"}";
     note(Text);
-    return times(Text == "{}" ? 1.0 : 0.9 + double(Number % 30) / 50, Code);
+    return times(gainOf(Text), Code);
   }
 
   void note(const std::string &Text) {

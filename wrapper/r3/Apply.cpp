@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // r3 apply: writes the best variants of the journal into r3.profile, as text,
-// and the headers of the units that have to be compiled again. The thin search
-// gives weak evidence, so nothing is written unless it is accepted by name.
+// and the headers of the units that have to be compiled again: what has passed
+// the gate. Weak evidence is applied only where it is accepted by name.
 #include "wrapper/r3/Catalogue.h"
 #include "wrapper/r3/Command.h"
 #include "wrapper/r3/ProfileFolder.h"
@@ -15,6 +15,13 @@
 namespace r3 {
 
 namespace {
+
+/// A variant and what speaks for it.
+struct Choice {
+  Evaluation Made;
+  RatioSpread Gain;
+  std::string Level; // "strong" or "weak"
+};
 
 class Apply : public Command {
 public:
@@ -44,16 +51,16 @@ public:
       return Chosen.error();
     if (Chosen->empty())
       return fail(ErrorCode::Slower,
-                  "no kernel has an unconfirmed gain above the noise; nothing "
-                  "is written");
+                  "no kernel has a gain that has passed the gate; nothing is "
+                  "written");
     if (Error E = checkAccepted(*Chosen))
       return E;
     // From here on it is decided what is written.
-    return write(Given, *From, *Kernels, *Chosen);
+    return write(Given, *Kernels, *Chosen);
   }
 
 private:
-  Expected<std::vector<Evaluation>>
+  Expected<std::vector<Choice>>
   choose(Context &Given, const Store &From,
          const std::vector<const CatalogueKernel *> &Kernels) {
     auto Log = Journal::openForReading(From.journalPath());
@@ -67,23 +74,26 @@ private:
       return fail(ErrorCode::Usage,
                   "--variant belongs to one kernel, %s match: name it",
                   plural(Kernels.size(), "kernel").c_str());
-    std::vector<Evaluation> Chosen;
+    std::vector<Choice> Chosen;
     for (const CatalogueKernel *K : Kernels) {
       auto Made = (*Log)->evaluations({K->Key, Given.Backend, "", 0});
       if (!Made)
         return Made.error();
+      auto Found = (*Log)->evidence(K->Key);
+      if (!Found)
+        return Found.error();
       if (!VariantId.empty()) {
         auto One = findVariant(*Made, VariantId);
         if (!One)
           return One.error().in(K->Display);
-        Chosen.push_back(std::move(*One));
+        Chosen.push_back(withEvidence(std::move(*One), *Found));
         continue;
       }
       if (Made->empty())
         leaveOut(Given, *K, "no variant was evaluated");
-      for (Winner &W : findWinners(*Made))
+      for (Winner &W : findWinners(*Made, *Found))
         if (W.Best)
-          Chosen.push_back(std::move(*W.Best));
+          Chosen.push_back({std::move(*W.Best), W.Found.Gain, W.Found.Level});
         else
           leaveOut(Given, *K, W.Why);
     }
@@ -95,48 +105,70 @@ private:
     Given.Out.print("left out: " + printable(K.Display) + ": " + Why + "\n");
   }
 
-  Error checkAccepted(const std::vector<Evaluation> &Chosen) const {
+  /// A variant that was named may not have passed the gate: what the search saw
+  /// of it is weak.
+  static Choice withEvidence(Evaluation One, const std::vector<Evidence> &All) {
+    Choice Result{std::move(One), {}, "weak"};
+    Result.Gain = Result.Made.Gain;
+    for (const Evidence &E : All)
+      if (E.VariantId == Result.Made.Change.id().hex() &&
+          E.Setting == Result.Made.Setting && E.Level != "rejected") {
+        Result.Gain = E.Gain;
+        Result.Level = E.Level;
+      }
+    return Result;
+  }
+
+  /// Leaves out what is weak, unless it was accepted; an error where nothing
+  /// remains.
+  Error checkAccepted(std::vector<Choice> &Chosen) const {
     if (Accept == "weak")
       return Error::success();
     std::string Names;
-    for (const Evaluation &E : Chosen)
-      Names += "\n  " + printable(E.Name) + "  " +
-               gainText(E.Gain.Median, E.Gain.Low, E.Gain.High) + "  " + E.Note;
-    return fail(
-        ErrorCode::Failed,
-        "the evidence is weak: every variant gave the recorded results, "
-        "but on the recordings of the search alone, and its timings "
-        "rank, they prove nothing. `r3 apply --accept weak` applies all "
-        "the same:%s",
-        Names.c_str());
+    std::erase_if(Chosen, [&](const Choice &C) {
+      if (C.Level == "strong")
+        return false;
+      Names += "\n  " + printable(C.Made.Name) + "  " +
+               gainText(C.Gain.Median, C.Gain.Low, C.Gain.High) + "  " +
+               C.Made.Note;
+      return true;
+    });
+    if (!Chosen.empty() || Names.empty())
+      return Error::success();
+    return fail(ErrorCode::Failed,
+                "the evidence is weak: no recording that the search did not "
+                "see has confirmed it. Record more launches, or `r3 apply "
+                "--accept weak` applies all the same:%s",
+                Names.c_str());
   }
 
-  Expected<int> write(Context &Given, const Store &From,
+  Expected<int> write(Context &Given,
                       const std::vector<const CatalogueKernel *> &Kernels,
-                      const std::vector<Evaluation> &Chosen) {
+                      const std::vector<Choice> &Chosen) {
     auto Profile = ProfileFolder::open(Given.Root);
     if (!Profile)
       return Profile.error();
     size_t Changed = 0;
-    std::vector<const Evaluation *> Applied;
-    for (const Evaluation &E : Chosen) {
+    size_t Applied = 0;
+    for (const Choice &C : Chosen) {
+      const Evaluation &E = C.Made;
       auto K = std::find_if(Kernels.begin(), Kernels.end(),
                             [&](const auto *One) { return One->Key == E.Key; });
       KernelProfile Kernel = Profile->find(E.Key);
       if (!describe(Given, **K, Kernel))
         continue;
-      putEntry(Kernel, E);
+      putEntry(Kernel, C);
       bool Differs = Profile->put(Kernel);
       Changed += Differs;
-      Applied.push_back(&E);
+      ++Applied;
       Given.Out.print(
           (Differs ? "written  r3.profile/" : "kept     r3.profile/") +
           Profile->folderOf(E.Key) + "/kernel.toml  " + printable(E.Name) +
-          "  " + gainText(E.Gain.Median, E.Gain.Low, E.Gain.High) +
-          " unconfirmed" + (Given.Backend == "cpu" ? " (CPU time)" : "") +
-          "  " + E.Note + "\n");
+          "  " + gainText(C.Gain.Median, C.Gain.Low, C.Gain.High) + " " +
+          C.Level + (Given.Backend == "cpu" ? " (CPU time)" : "") + "  " +
+          E.Note + "\n");
     }
-    if (Applied.empty())
+    if (!Applied)
       return fail(ErrorCode::Failed, "nothing could be applied");
     if (Error E = Profile->writeKernels())
       return E;
@@ -145,8 +177,6 @@ private:
       return Rewritten.error();
     for (const std::string &Source : *Rewritten)
       Given.Out.print("rebuild  " + printable(Source) + "\n");
-    if (Error E = noteEvidence(From, Applied))
-      Given.warn("the journal does not know of it: " + E.message());
     Given.Out.print(Rewritten->empty()
                         ? "nothing has to be compiled again\n"
                         : "next: build again, with clang-r3 as before\n");
@@ -180,41 +210,22 @@ private:
     return true;
   }
 
-  static void putEntry(KernelProfile &Kernel, const Evaluation &E) {
+  static void putEntry(KernelProfile &Kernel, const Choice &C) {
+    const Evaluation &E = C.Made;
     std::erase_if(Kernel.Entries, [&](const ProfileEntry &Old) {
       return Old.Device == E.Device && Old.Class == "all";
     });
     ProfileEntry Entry;
     Entry.Device = E.Device;
     Entry.Change = E.Change;
-    Entry.Gain = E.Gain.Median;
-    Entry.Low = E.Gain.Low;
-    Entry.High = E.Gain.High;
-    Entry.Evidence = "weak";
+    Entry.Gain = C.Gain.Median;
+    Entry.Low = C.Gain.Low;
+    Entry.High = C.Gain.High;
+    Entry.Evidence = C.Level;
     Entry.Origin = E.Origin;
     Entry.Versions = E.Tools;
     Entry.Code = E.Code;
     Kernel.Entries.push_back(std::move(Entry));
-  }
-
-  static Error noteEvidence(const Store &From,
-                            const std::vector<const Evaluation *> &Applied) {
-    auto Log = Journal::openForWriting(From.journalPath(), "r3 apply");
-    if (!Log)
-      return Log.error();
-    for (const Evaluation *E : Applied) {
-      Evidence Found;
-      Found.Key = E->Key;
-      Found.Device = E->Device;
-      Found.VariantId = E->Change.id().hex();
-      Found.Level = "weak";
-      Found.Evaluation = E->Id;
-      Found.Gain = E->Gain;
-      Found.Detail = "applied";
-      if (Error Failure = (*Log)->addEvidence(Found))
-        return Failure;
-    }
-    return Error::success();
   }
 
   std::vector<std::string> Patterns;

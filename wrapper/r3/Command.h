@@ -75,6 +75,7 @@ std::unique_ptr<Command> makeInspect();
 std::unique_ptr<Command> makeReplay();
 std::unique_ptr<Command> makeRemix();
 std::unique_ptr<Command> makeTry();
+std::unique_ptr<Command> makeExplain();
 std::unique_ptr<Command> makeApply();
 std::unique_ptr<Command> makeDoctor();
 std::unique_ptr<Command> makeVersion();

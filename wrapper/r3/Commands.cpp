@@ -25,6 +25,7 @@ const CommandRow Rows[] = {
     {"list", "Show kernels by share of time, and their recordings",
      "  r3 list\n"
      "  r3 list --classes          with the argument classes that were seen\n"
+     "  r3 list --outcomes         how the variants of a search ended\n"
      "  r3 list --device cpu       what was recorded on that device alone\n"
      "  r3 list --json\n",
      false, true, makeList},
@@ -47,7 +48,12 @@ const CommandRow Rows[] = {
      "  r3 remix stencil3d --max-evals 20 --seed 7\n"
      "  r3 remix --more 10m        add to a budget that is used up\n"
      "\n"
-     "Gains are unconfirmed: timings of the search rank, they prove nothing.\n",
+     "RANKED: what the search measured; it ranks and proves nothing. GAIN: the "
+     "best,\n"
+     "confirmed by the gate: every check on every recording, those included "
+     "that the\n"
+     "search did not see, and times from processes of their own, with bounds "
+     "of 99.97 %.\n",
      false, true, makeRemix},
     {"try", "Try an edit of a recorded kernel: right? faster?",
      "  cp src/stencil3d.cu mine.cu; $EDITOR mine.cu\n"
@@ -55,12 +61,23 @@ const CommandRow Rows[] = {
      "  r3 try --patch my.patch -k stencil3d\n"
      "  r3 try --passes 'default<O2>,function(loop-mssa(licm))' -k stencil3d\n"
      "\n"
-     "AT LEAST: what the gain exceeds but for a chance of 0.03 %, in this\n"
-     "process. Nothing is applied. Exit status 0: right and not slower, 1: not built or\n"
+     "The same gate as for what a search finds: every check on every "
+     "recording, "
+     "times\n"
+     "from processes of their own. AT LEAST: what the gain exceeds but for a "
+     "chance of\n"
+     "0.03 %. Nothing is applied. Exit status 0: right and not slower, 1: not "
+     "built or\n"
      "refused, 4: wrong, 5: slower.\n",
      false, true, makeTry},
+    {"explain", "Show what the gate found: what changed, right how, faster how",
+     "  r3 explain stencil3d\n"
+     "  r3 explain --json\n",
+     false, true, makeExplain},
     {"apply", "Write the best variants into r3.profile",
-     "  r3 apply --accept weak\n"
+     "  r3 apply                   what passed the gate on a held-out "
+     "recording\n"
+     "  r3 apply --accept weak     also where the search had seen all\n"
      "  r3 apply stencil3d --variant 3f2a --accept weak\n"
      "  make CXX=clang-r3          rebuilds exactly the units that changed\n"
      "\n"

@@ -6,7 +6,9 @@
 #include "wrapper/r3/Catalogue.h"
 #include "wrapper/r3/Command.h"
 #include "wrapper/r3/Text.h"
+#include "wrapper/remix/Journal.h"
 
+#include <map>
 #include <set>
 
 namespace r3 {
@@ -93,12 +95,16 @@ public:
     Options.flag("--json", Json, "print JSON");
     Options.flag("--classes", Classes,
                  "print the argument classes that were recorded");
+    Options.flag("--outcomes", Outcomes,
+                 "print how the evaluations of the journal ended");
   }
 
   Expected<int> run(Context &Given) override {
     auto From = Given.openStore();
     if (!From)
       return From.error();
+    if (Outcomes)
+      return listOutcomes(Given, *From);
     Catalogue All = Catalogue::read(*From);
     if (Given.NamesDevice)
       std::erase_if(All.Kernels, [&](const CatalogueKernel &K) {
@@ -122,6 +128,52 @@ public:
   }
 
 private:
+  /// Kernel -> outcome -> how often.
+  using Counts = std::map<std::string, std::map<Outcome, size_t>>;
+
+  Expected<int> listOutcomes(Context &Given, const Store &From) const {
+    auto Log = Journal::openForReading(From.journalPath());
+    if (!Log)
+      return Log.error();
+    auto Made = (*Log)->evaluations(
+        {"", Given.NamesDevice ? Given.Backend : "", "", 0});
+    if (!Made)
+      return Made.error();
+    Counts All;
+    for (const Evaluation &E : *Made)
+      if (!E.Change.isOriginal())
+        ++All[E.Name][E.Result];
+    if (Json) {
+      Given.Out.print(outcomesJson(All));
+      return 0;
+    }
+    Table Lines({"KERNEL", "OUTCOME", ">COUNT", "MEANING"});
+    for (const auto &[Name, Own] : All)
+      for (const auto &[Result, Count] : Own)
+        Lines.add({shortened(printable(Name), 48),
+                   std::string(outcomeName(Result)), countText(Count),
+                   std::string(outcomeDescription(Result))});
+    Given.Out.print(Lines.text());
+    return 0;
+  }
+
+  static std::string outcomesJson(const Counts &All) {
+    rapidjson::StringBuffer Buffer;
+    json::PrettyWriter W(Buffer);
+    W.StartObject();
+    for (const auto &[Name, Own] : All) {
+      W.Key(Name);
+      W.StartObject();
+      for (const auto &[Result, Count] : Own) {
+        W.Key(std::string(outcomeName(Result)));
+        W.Uint64(Count);
+      }
+      W.EndObject();
+    }
+    W.EndObject();
+    return std::string(Buffer.GetString()) + "\n";
+  }
+
   void printDevice(Context &Given, const Catalogue &All,
                    const std::string &Backend) {
     bool Cpu = Backend == "cpu";
@@ -176,7 +228,7 @@ private:
   }
 
   bool Json = false;
-  bool Classes = false;
+  bool Classes = false, Outcomes = false;
 };
 
 } // namespace

@@ -5,47 +5,22 @@
 #include "runtime/support/Json.h"
 #include "wrapper/r3/Catalogue.h"
 #include "wrapper/r3/Command.h"
+#include "wrapper/r3/Confirm.h"
 #include "wrapper/r3/Interrupt.h"
 #include "wrapper/r3/Text.h"
 #include "wrapper/remix/Search.h"
 
 #include <chrono>
-#include <set>
 
 namespace r3 {
 
 namespace {
-
-/// Recordings of one kernel that a thin search replays for each variant.
-constexpr size_t RecordingsPerKernel = 4;
 
 uint64_t monotonicMs() {
   using namespace std::chrono;
   return uint64_t(
       duration_cast<milliseconds>(steady_clock::now().time_since_epoch())
           .count());
-}
-
-/// One recording of each class first, then the second of each, and so on.
-std::vector<SearchRecording> chooseRecordings(const CatalogueKernel &K) {
-  std::vector<SearchRecording> Chosen;
-  std::set<std::string> Taken;
-  while (Chosen.size() < RecordingsPerKernel) {
-    std::set<std::string> Classes;
-    size_t Before = Chosen.size();
-    for (const CatalogueRecording &R : K.Recordings) {
-      if (!R.isReplayable() || Chosen.size() == RecordingsPerKernel ||
-          Taken.count(R.Id) || !Classes.insert(R.Manifest.Class).second)
-        continue;
-      Taken.insert(R.Id);
-      Chosen.push_back({R.Path,
-                        {R.Id, R.Manifest.Class, R.Manifest.Device.Backend,
-                         R.Manifest.footprint(), R.Manifest.DurationNs}});
-    }
-    if (Chosen.size() == Before)
-      break;
-  }
-  return Chosen;
 }
 
 std::string countsText(const std::map<Outcome, size_t> &Counts) {
@@ -168,6 +143,9 @@ public:
         "evaluations of the whole search; variants with a binary that "
         "was seen before do not count (default: no limit)");
     Options.count("--seed", Search.Seed, "another order of variants");
+    Options.flag("--no-confirm", NoConfirm,
+                 "search only: the best is not sent through the gate; the same "
+                 "command without this does it");
     Options.flag("--json", Json, "print JSON");
     Options.text("--launcher", Launcher, "COMMAND",
                  "start workers through COMMAND");
@@ -211,7 +189,8 @@ private:
     SearchKernel S;
     S.About = {K.Key, K.Display, K.Home};
     S.Share = K.Share;
-    S.Recordings = chooseRecordings(K);
+    const std::vector<SearchRecording> All = gateRecordings(K);
+    S.Recordings = searchRecordings(All);
     if (S.Recordings.empty()) {
       Given.Err.print("r3: " + printable(K.Display) +
                       " is left out: " + K.state() + "\n");
@@ -221,6 +200,7 @@ private:
       if (R.isReplayable())
         S.Level = R.Manifest.Level;
     Kernels.push_back(std::move(S));
+    GateSees.push_back(All);
   }
 
   Expected<SearchSummary> searchWith(Context &Given, Journal &Log) {
@@ -231,38 +211,94 @@ private:
     Watcher Observer(Given, Line, Kernels.size());
     r3::Search S(Log, workerSource(Options), monotonicMs, Observer,
                  Signals.flag());
-    return S.run(Kernels, Search);
+    auto Summary = S.run(Kernels, Search);
+    if (!Summary || NoConfirm || Summary->Interrupted)
+      return Summary;
+    if (Error E = confirmAll(Log, *Summary, workerSource(Options), Line,
+                             Signals.flag())) {
+      if (E.code() != ErrorCode::Interrupted)
+        return E;
+      Summary->Interrupted = true;
+    }
+    return Summary;
+  }
+
+  /// The best of each kernel through the gate.
+  Error confirmAll(Journal &Log, const SearchSummary &Summary,
+                   const EvaluatorSource &Source, Progress &Line,
+                   const std::atomic<bool> &Stop) {
+    for (size_t I = 0; I < Summary.Kernels.size(); ++I) {
+      const KernelProgress &P = Summary.Kernels[I];
+      Confirmed.emplace_back();
+      if (!P.Best)
+        continue;
+      const std::string &Name = P.Kernel->About.Name;
+      auto Found =
+          confirm(Log, P.Kernel->About.Key, P.Setting, GateSees[I], Source,
+                  Stop, [&](const std::string &Step, double Done) {
+                    Line.update(Name + ": gate, " + Step, Done);
+                  });
+      if (!Found)
+        return Found.error().in(Name);
+      Confirmed.back() = std::move(*Found);
+    }
+    return Error::success();
   }
 
   void print(Context &Given, const SearchSummary &Summary) {
     bool Cpu = Given.Backend == "cpu";
     Given.Out.print("device " + Summary.Device.Key +
-                    (Cpu ? " (CPU time, not a GPU's)" : "") +
-                    "; gains are unconfirmed\n");
-    Table Lines({"KERNEL", ">GAIN", ">NOISE", "OF", "BY", "TRIED"});
-    for (const KernelProgress &P : Summary.Kernels) {
-      bool Won = P.Best && P.Best->Gain.Low > 1.01;
-      std::string Gain = P.Best ? gainText(P.Best->Gain.Median,
-                                           P.Best->Gain.Low, P.Best->Gain.High)
-                                : "-";
+                    (Cpu ? " (CPU time, not a GPU's)" : "") + "\n");
+    Table Lines({"KERNEL", ">GAIN", "EVIDENCE", ">RANKED", ">NOISE", "OF", "BY",
+                 "TRIED"});
+    for (size_t I = 0; I < Summary.Kernels.size(); ++I) {
+      const KernelProgress &P = Summary.Kernels[I];
+      const Confirmation *C = I < Confirmed.size() ? &Confirmed[I] : nullptr;
+      const bool Won = C && C->Accepted;
+      std::string Ranked = P.Best
+                               ? gainText(P.Best->Gain.Median, P.Best->Gain.Low,
+                                          P.Best->Gain.High)
+                               : "-";
       std::string Noise =
           P.Noise.Median > 0 ? format("[%.3f, %.3f]", P.Noise.Low, P.Noise.High)
                              : "-";
+      const Evaluation *By = Won ? &*C->Variant : P.Best ? &*P.Best : nullptr;
       Lines.add({shortened(printable(P.Kernel->About.Name), 48),
-                 Won ? Given.Out.good(Gain) : Gain, Noise,
+                 Won ? Given.Out.good(confirmedText(C->Accepted->Gain)) : "-",
+                 Won ? C->Accepted->Level : "-", Ranked, Noise,
                  format("%zu/%zu", P.Tried, P.Variants),
-                 P.Best ? shortened(P.Best->Note, 40) : "",
+                 By ? shortened(By->Note, 40) : "",
                  P.Skipped.empty() ? countsText(P.Counts)
                                    : "skipped: " + printable(P.Skipped)});
     }
     Given.Out.print(Lines.text());
+    for (size_t I = 0; I < Confirmed.size(); ++I)
+      if (!Confirmed[I].Why.empty())
+        Given.Out.print(printable(Summary.Kernels[I].Kernel->About.Name) +
+                        ": no gain is confirmed: " + Confirmed[I].Why + "\n");
     if (Summary.WorkersLost)
       Given.Out.print(plural(Summary.WorkersLost, "worker") + " lost\n");
     Given.Out.print(nextStep(Given, Summary));
   }
 
+  static std::string confirmedText(const RatioSpread &Gain) {
+    return gainText(Gain.Median, Gain.Low, Gain.High);
+  }
+
+  /// What makes use of what was found.
+  std::string applyStep(const Context &Given) const {
+    bool Strong = false, Weak = false;
+    for (const Confirmation &C : Confirmed)
+      if (C.Accepted)
+        (C.Accepted->Level == "strong" ? Strong : Weak) = true;
+    if (!Strong && !Weak)
+      return "";
+    return std::string("; next: r3 explain, r3 apply") +
+           (Given.Backend == "cpu" ? " --device cpu" : "") +
+           (Weak ? " --accept weak" : "");
+  }
+
   std::string nextStep(const Context &Given, const SearchSummary &S) const {
-    std::string Device = Given.Backend == "cpu" ? " --device cpu" : "";
     std::string Spent = clockText(S.State.SpentMs) + " of " +
                         clockText(S.State.BudgetMs) + " spent";
     if (S.Interrupted)
@@ -272,13 +308,12 @@ private:
       return "the budget is used up (" + Spent + "): --more 10m" +
              std::string(S.State.MaxEvaluations ? " or a larger --max-evals"
                                                 : "") +
-             " goes on; next: r3 apply" + Device + " --accept weak\n";
+             " goes on" + applyStep(Given) + "\n";
     if (S.State.State == "complete")
       return "the whole space was tried (" + Spent +
-             "); --seed N draws another one; next: r3 apply" + Device +
-             " --accept weak\n";
+             "); --seed N draws another one" + applyStep(Given) + "\n";
     return "not all of the space was tried (" + Spent +
-           "): the same command goes on\n";
+           "): the same command goes on" + applyStep(Given) + "\n";
   }
 
   Expected<int> printJson(Context &Given, Journal &Log,
@@ -294,8 +329,6 @@ private:
     W.String(Summary.Device.Tools);
     W.Key("timeKind");
     W.String(Given.timeWord());
-    W.Key("unconfirmed");
-    W.Bool(true);
     W.Key("state");
     W.String(Summary.Interrupted ? "interrupted" : Summary.State.State);
     W.Key("spentMs");
@@ -306,8 +339,10 @@ private:
     W.Uint64(Summary.WorkersLost);
     W.Key("kernels");
     W.StartArray();
-    for (const KernelProgress &P : Summary.Kernels)
-      if (Error E = writeKernel(W, Log, P))
+    for (size_t I = 0; I < Summary.Kernels.size(); ++I)
+      if (Error E =
+              writeKernel(W, Log, Summary.Kernels[I],
+                          I < Confirmed.size() ? Confirmed[I] : Confirmation()))
         return E;
     W.EndArray();
     W.EndObject();
@@ -316,7 +351,7 @@ private:
   }
 
   static Error writeKernel(json::PrettyWriter &W, Journal &Log,
-                           const KernelProgress &P) {
+                           const KernelProgress &P, const Confirmation &C) {
     auto All = Log.evaluations({P.Kernel->About.Key, "", P.Setting, 0});
     if (!All)
       return All.error();
@@ -345,6 +380,14 @@ private:
       writeEvaluation(W, *P.Best);
     else
       W.Null();
+    W.Key("evidence");
+    if (C.Accepted)
+      W.RawValue(C.Accepted->Detail.data(), C.Accepted->Detail.size(),
+                 rapidjson::kObjectType);
+    else
+      W.Null();
+    W.Key("unconfirmed"); // why there is no evidence
+    W.String(C.Why);
     W.Key("evaluations");
     W.StartArray();
     for (const Evaluation &E : *All)
@@ -370,9 +413,11 @@ private:
   std::vector<std::string> Patterns;
   SearchOptions Search;
   uint64_t BudgetMs = 0; // 0: not given
-  bool Json = false;
+  bool Json = false, NoConfirm = false;
   std::string Launcher;
   std::vector<SearchKernel> Kernels;
+  std::vector<std::vector<SearchRecording>> GateSees; // one a kernel
+  std::vector<Confirmation> Confirmed; // one a kernel that was searched
 };
 
 } // namespace

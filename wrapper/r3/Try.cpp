@@ -6,11 +6,11 @@
 #include "wrapper/r3/Command.h"
 
 #include "wrapper/r3/Catalogue.h"
+#include "wrapper/r3/Confirm.h"
 #include "wrapper/r3/Interrupt.h"
 #include "wrapper/r3/Text.h"
-#include "wrapper/remix/Search.h"
-#include "wrapper/remix/Statistics.h"
-#include "wrapper/trust/MedianBound.h"
+#include "wrapper/remix/EvidenceText.h"
+#include "wrapper/remix/Gate.h"
 
 #include "runtime/support/Files.h"
 #include "runtime/support/Json.h"
@@ -27,29 +27,18 @@ namespace r3 {
 
 namespace {
 
-/// One side's chance to be wrong (TRUST: one-sided 99.97 %).
-constexpr double BoundError = 3e-4;
-
-/// Original / variant for each batch of two pairs, which were launched in the
-/// order A B B A (Timing.h says why batches and not pairs).
-std::vector<double> batchRatios(const EvaluationReport &R) {
-  std::vector<double> Ratios;
-  for (size_t I = 0; I + 1 < R.OriginalNs.size() && I + 1 < R.VariantNs.size();
-       I += 2)
-    if (double Variant = R.VariantNs[I] + R.VariantNs[I + 1]; Variant > 0)
-      Ratios.push_back((R.OriginalNs[I] + R.OriginalNs[I + 1]) / Variant);
-  return Ratios;
-}
-
 /// What came of one kernel.
 struct Tried {
   const CatalogueKernel *Kernel = nullptr;
-  size_t Recordings = 0;
-  EvaluationReport Report, Original;
-  RatioSpread Gain;
-  /// Bounds of the median ratio; nothing where there are too few batches.
-  std::optional<double> AtLeast, AtMost;
-  double OriginalNs = 0, VariantNs = 0;
+  GateReport Found;
+
+  Outcome result() const { return Found.Result; }
+  /// Of the recording that takes longest in the program; null: not timed.
+  const RecordingGain *gain() const {
+    return Found.Gains.empty() || Found.Gains[0].Judged.Ratio <= 0
+               ? nullptr
+               : &Found.Gains[0];
+  }
 };
 
 class Try : public Command {
@@ -66,17 +55,17 @@ public:
     Options.count("--maxnreg", Registers, "at most so many registers");
     Options.texts("-k,--kernel", Patterns, "KERNEL",
                   "only these kernels (default: all that the change reaches)");
-    Options.count("--pairs", Pairs,
-                  "timed pairs of launches on each recording (default: 24)");
+    Options.count("--batches", Batches,
+                  "timed batches of four launches on the recordings of each "
+                  "argument class (default: 24; 0: not timed)");
     Options.flag("--json", Json, "print JSON");
     Options.text("--launcher", Launcher, "COMMAND",
                  "start the worker through COMMAND");
   }
 
   Expected<int> run(Context &Given) override {
-    if (Pairs > 10000)
-      return fail(ErrorCode::Usage, "--pairs: at most 10000");
-    Pairs += Pairs % 2; // batches are of two
+    if (Batches > MostBatches)
+      return fail(ErrorCode::Usage, "--batches: at most %u", MostBatches);
     Change.MaxRegisters = static_cast<uint32_t>(Registers);
     auto From = Given.openStore();
     if (!From)
@@ -219,24 +208,25 @@ private:
                const std::vector<const CatalogueKernel *> &Kernels) {
     WorkerOptions Options = Given.workerOptions(Launcher);
     Given.trace({"worker", Options.Backend, Options.StorePath});
-    auto Started = Worker::start(Options);
-    if (!Started)
-      return Started.error().in("the worker did not start");
-    Device = (*Started)->identity();
     StopOnSignal Signals;
     Progress Line(Given.Err, /*Quiet=*/false);
-    size_t Done = 0;
+    GateOptions Gates;
+    Gates.Batches = static_cast<unsigned>(Batches);
+    double Before = 0;
     for (const CatalogueKernel *K : Kernels) {
-      Line.update("trying " + K->Display,
-                  double(Done++) / double(Kernels.size()));
-      if (Signals.flag())
-        return fail(ErrorCode::Interrupted, "interrupted");
-      if (!mayReach(*K) || !K->replayable())
-        continue;
-      auto Result = tryKernel(**Started, *K);
-      if (!Result)
-        return Result.error().in(K->Display);
-      All.push_back(std::move(*Result));
+      const double Share = 1 / double(Kernels.size());
+      if (mayReach(*K) && K->replayable()) {
+        Gate Through(workerSource(Options), Gates, Signals.flag(),
+                     [&](const std::string &Step, double Done) {
+                       Line.update(K->Display + ": " + Step,
+                                   Before + Share * Done);
+                     });
+        auto Found = Through.run(gateRecordings(*K), Change);
+        if (!Found)
+          return Found.error().in(K->Display);
+        All.push_back({K, std::move(*Found)});
+      }
+      Before += Share;
     }
     if (All.empty())
       return fail(ErrorCode::Failed,
@@ -244,70 +234,23 @@ private:
     return Error::success();
   }
 
-  Expected<Tried> tryKernel(Worker &W, const CatalogueKernel &K) {
-    std::vector<std::string> Paths;
-    for (const CatalogueRecording &R : K.Recordings)
-      if (R.isReplayable())
-        Paths.push_back(R.Path);
-    if (Error E = W.load(Paths))
-      return E;
-    Tried Result;
-    Result.Kernel = &K;
-    std::vector<size_t> Usable;
-    for (size_t I = 0; I < Paths.size(); ++I) {
-      auto Report = W.prepare(I, /*Repetitions=*/3);
-      if (!Report)
-        return Report.error();
-      if (Report->Result == Outcome::Ok)
-        Usable.push_back(I);
-      else if (Result.Report.Message.empty())
-        Result.Report.Message = Report->Message;
-    }
-    Result.Report.Result = Outcome::NotVerifiable;
-    if (Usable.empty())
-      return Result;
-    Result.Recordings = Usable.size();
-    auto Original = W.evaluate({Variant(), {Usable[0]}});
-    if (!Original)
-      return Original.error();
-    Result.Original = *Original;
-    auto Report = W.evaluate({Change,
-                              Usable,
-                              unsigned(Pairs),
-                              /*Seed=*/1,
-                              {Original->Code},
-                              Accept::Rounding});
-    if (!Report)
-      return Report.error();
-    Result.Report = *Report;
-    if (isSameCode(Result))
-      Result.Report.Message = "its code is the original's";
-    Result.Gain = ratioSpread(Report->OriginalNs, Report->VariantNs);
-    const std::vector<double> Ratios = batchRatios(*Report);
-    Result.AtLeast = trust::medianAtLeast(Ratios, BoundError);
-    Result.AtMost = trust::medianAtMost(Ratios, BoundError);
-    Result.OriginalNs = quantile(Report->OriginalNs, 0.5);
-    Result.VariantNs = quantile(Report->VariantNs, 0.5);
-    return Result;
-  }
-
   // --- Output.
 
   static bool isUntouched(const Tried &T) {
-    return T.Report.Result == Outcome::Duplicate;
+    return T.result() == Outcome::Duplicate;
   }
 
   /// The change reaches it, and makes no difference once it is built.
   static bool isSameCode(const Tried &T) {
-    return isUntouched(T) && !T.Report.Code.empty();
+    return isUntouched(T) && !T.Found.Variant.Code.empty();
   }
 
   std::string verdict(Context &Given, const Tried &T) const {
-    if (T.Report.Result == Outcome::Ok)
+    if (T.result() == Outcome::Ok)
       return Given.Out.good("right");
     if (isUntouched(T))
       return "unchanged";
-    return Given.Out.bad(std::string(outcomeName(T.Report.Result)));
+    return Given.Out.bad(std::string(outcomeName(T.result())));
   }
 
   static std::string change(uint32_t Before, uint32_t After) {
@@ -318,33 +261,60 @@ private:
 
   void print(Context &Given) {
     const bool Cpu = Given.Backend == "cpu";
-    Given.Out.print("device " + Device.Key +
-                    (Cpu ? " (CPU time, not a GPU's)" : "") +
-                    "; gains are unconfirmed\n");
+    Given.Out.print("device " + All[0].Found.Device.Key +
+                    (Cpu ? " (CPU time, not a GPU's)" : "") + "\n");
     Table Lines({"KERNEL", "RESULT", ">RECORDINGS", ">ORIGINAL", ">CHANGED",
                  ">GAIN", ">AT LEAST", ">REGISTERS", ">SHARED"});
     for (const Tried &T : All) {
-      const bool Timed = T.Gain.Median > 0;
-      Lines.add(
-          {shortened(printable(T.Kernel->Display), 48), verdict(Given, T),
-           std::to_string(T.Recordings),
-           Timed ? durationText(T.OriginalNs) : "-",
-           Timed ? durationText(T.VariantNs) : "-",
-           Timed ? gainText(T.Gain.Median, T.Gain.Low, T.Gain.High) : "-",
-           T.AtLeast ? format("%.3fx", *T.AtLeast) : "-",
-           Cpu || !Timed ? "-"
-                         : change(T.Original.Registers, T.Report.Registers),
-           Cpu || !Timed ? "-" : change(T.Original.Shared, T.Report.Shared)});
+      const RecordingGain *G = T.gain();
+      const EvaluationReport &Before = T.Found.Original;
+      const EvaluationReport &After = T.Found.Variant;
+      const bool Built = !Cpu && After.Registers;
+      Lines.add({shortened(printable(T.Kernel->Display), 48), verdict(Given, T),
+                 std::to_string(T.Found.Recordings.size()),
+                 G ? durationText(G->OriginalUs * 1e3) : "-",
+                 G ? durationText(G->VariantUs * 1e3) : "-",
+                 G ? format("%.3fx", G->Judged.Ratio) : "-",
+                 G && G->Judged.AtLeast > 0 ? format("%.3fx", G->Judged.AtLeast)
+                                            : "-",
+                 Built ? change(Before.Registers, After.Registers) : "-",
+                 Built ? change(Before.Shared, After.Shared) : "-"});
     }
     Given.Out.print(Lines.text());
     for (const Tried &T : All)
-      if (!T.Report.Tolerance.empty())
-        Given.Out.print(printable(T.Kernel->Display) + ": " +
-                        T.Report.Tolerance + "\n");
-    for (const Tried &T : All)
-      if (!T.Report.Message.empty() && (!isUntouched(T) || isSameCode(T)))
-        Given.Out.print(printable(T.Kernel->Display) + ": " + T.Report.Message +
+      printWords(Given, T);
+  }
+
+  /// What the table has no room for.
+  void printWords(Context &Given, const Tried &T) {
+    auto line = [&](const std::string &Text) {
+      if (!Text.empty())
+        Given.Out.print(printable(T.Kernel->Display) + ": " + printable(Text) +
                         "\n");
+    };
+    if (isSameCode(T))
+      return line("its code is the original's");
+    if (isUntouched(T))
+      return;
+    line(T.Found.Message);
+    line(T.Found.Variant.Tolerance);
+    for (const std::string &Text : T.Found.LeftOut)
+      line("left out: " + Text);
+    for (const RecordingGain &G : T.Found.Gains) {
+      if (!G.Judged.Message.empty())
+        line((G.Judged.Accepted ? "confirmed: " : "no gain is confirmed: ") +
+             G.Judged.Message);
+      for (const std::string &Text : G.Warnings)
+        line(Text);
+    }
+    std::string Made, Not;
+    for (const CheckResult &C : T.Found.Variant.Checks)
+      (C.Made ? Made : Not) += ((C.Made ? Made : Not).empty() ? "" : ", ") +
+                               std::string(checkName(C.What)) +
+                               (C.Made ? "" : " (" + C.Message + ")");
+    if (T.result() == Outcome::Ok)
+      line("checks: " + (Made.empty() ? "none" : Made) +
+           (Not.empty() ? "" : "; not made: " + Not));
   }
 
   void printJson(Context &Given) {
@@ -352,7 +322,7 @@ private:
     json::PrettyWriter W(Buffer);
     W.StartObject();
     W.Key("device");
-    W.String(Device.Key);
+    W.String(All[0].Found.Device.Key);
     W.Key("timeKind");
     W.String(Given.timeWord());
     W.Key("kernels");
@@ -365,40 +335,25 @@ private:
   }
 
   static void writeTried(json::PrettyWriter &W, const Tried &T) {
-    auto number = [&](const char *Name, double Value) {
-      W.Key(Name);
-      W.Double(Value);
-    };
     W.StartObject();
     W.Key("key");
     W.String(T.Kernel->Key);
     W.Key("name");
     W.String(T.Kernel->Display);
     W.Key("outcome");
-    W.String(std::string(outcomeName(T.Report.Result)));
+    W.String(std::string(outcomeName(T.result())));
     W.Key("message");
-    W.String(T.Report.Message);
-    W.Key("tolerance");
-    W.String(T.Report.Tolerance);
-    W.Key("recordings");
-    W.Uint64(T.Recordings);
-    number("originalNs", T.OriginalNs);
-    number("variantNs", T.VariantNs);
-    number("gain", T.Gain.Median);
-    number("gainLow", T.Gain.Low);
-    number("gainHigh", T.Gain.High);
-    number("gainAtLeast", T.AtLeast.value_or(0));
-    number("gainAtMost", T.AtMost.value_or(0));
-    W.Key("registers");
-    W.Uint(T.Report.Registers);
-    W.Key("shared");
-    W.Uint(T.Report.Shared);
+    W.String(isSameCode(T) ? "its code is the original's" : T.Found.Message);
+    W.Key("evidence");
+    const std::string Evidence = evidenceJson(T.Found);
+    W.RawValue(Evidence.data(), Evidence.size(), rapidjson::kObjectType);
     W.EndObject();
   }
 
   /// By more than noise; of too few batches the median decides.
   static bool isSlower(const Tried &T) {
-    return T.AtMost ? *T.AtMost < 1 : T.Gain.Median > 0 && T.Gain.Median < 1;
+    const RecordingGain *G = T.gain();
+    return G && (G->AtMost ? *G->AtMost < 1 : G->Judged.Ratio < 1);
   }
 
   /// 0: right, and no kernel slower; the worst outcome decides.
@@ -408,7 +363,7 @@ private:
       if (isUntouched(T))
         continue;
       AnyChanged = true;
-      switch (T.Report.Result) {
+      switch (T.result()) {
       case Outcome::Ok:
         Slower |= isSlower(T);
         break;
@@ -417,10 +372,10 @@ private:
       case Outcome::IllegalAccess:
       case Outcome::NotVerifiable:
         return fail(ErrorCode::Wrong, "%s: %s", T.Kernel->Display.c_str(),
-                    std::string(outcomeName(T.Report.Result)).c_str());
+                    std::string(outcomeName(T.result())).c_str());
       default:
         return fail(ErrorCode::Failed, "%s: %s", T.Kernel->Display.c_str(),
-                    std::string(outcomeName(T.Report.Result)).c_str());
+                    std::string(outcomeName(T.result())).c_str());
       }
     }
     if (!AnyChanged)
@@ -433,11 +388,10 @@ private:
 
   std::string File, As, PatchFile, Launcher;
   std::vector<std::string> Patterns;
-  uint64_t Pairs = 24, Registers = 0;
+  uint64_t Batches = 24, Registers = 0;
   bool Json = false;
   Variant Change;
   std::set<std::string> Touched; // files, from the root
-  DeviceIdentity Device;
   std::vector<Tried> All;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Which variant of a kernel a journal speaks for, on each device, and why none
-// where there is none. Only evaluations of the latest setting count: older
-// ones were made with other tools or recordings.
+// What a journal says of a kernel: which variants are worth the gate, and which
+// one has passed it, on each device. Only the latest setting counts: others
+// were with other tools or recordings.
 #pragma once
 
 #include "wrapper/remix/Journal.h"
@@ -13,17 +13,28 @@
 
 namespace r3 {
 
+/// The lower quartile of the search's ratios that a candidate has to exceed.
+inline constexpr double LeastRanked = 1.01;
+
+/// Right variants whose ratios are above the noise, best first.
+struct Candidates {
+  std::vector<Evaluation> List;
+  std::string Why; // there are none
+};
+
+/// Of one setting.
+Candidates findCandidates(const std::vector<Evaluation> &Made);
+
 struct Winner {
   std::string Key, Name, Device;
   std::optional<Evaluation> Best; // what is to be applied
+  Evidence Found;                 // for it
   std::string Why;                // why there is none
 };
 
-/// The lower quartile of the ratios that a gain has to exceed.
-inline constexpr double LeastGain = 1.01;
-
 /// One result for each device on which the kernel was evaluated.
-std::vector<Winner> findWinners(const std::vector<Evaluation> &Made);
+std::vector<Winner> findWinners(const std::vector<Evaluation> &Made,
+                                const std::vector<Evidence> &Found);
 
 /// The evaluation of the variant whose id begins with Prefix; it must have
 /// been right. Usage where it is ambiguous, Wrong where it was not right.

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "wrapper/r3/Confirm.h"
+
+#include "wrapper/r3/Text.h"
+#include "wrapper/r3/Winner.h"
+#include "wrapper/remix/EvidenceText.h"
+
+#include <algorithm>
+
+namespace r3 {
+
+namespace {
+
+constexpr size_t MostClasses = 4;
+/// Candidates of one kernel: each further one spends half the error.
+constexpr unsigned MostTries = 2;
+
+Evidence evidenceOf(const GateReport &Found, const Evaluation &Of) {
+  Evidence E;
+  E.Key = Of.Key;
+  E.Device = Of.Device;
+  E.Setting = Of.Setting;
+  E.VariantId = Of.Change.id().hex();
+  E.Level = evidenceLevel(Found);
+  E.Evaluation = Of.Id;
+  if (!Found.Gains.empty())
+    E.Gain = {Found.Gains[0].Judged.Ratio, Found.Gains[0].Judged.AtLeast,
+              Found.Gains[0].AtMost.value_or(0)};
+  E.Detail = evidenceJson(Found);
+  return E;
+}
+
+std::string rejection(const GateReport &Found, const Evaluation &Of) {
+  const std::string What =
+      Found.Result != Outcome::Ok
+          ? std::string(outcomeName(Found.Result)) + ": " + Found.Message
+      : Found.Gains.empty()            ? "not timed"
+      : !Found.Message.empty()         ? Found.Message
+      : Found.Gains[0].Judged.Accepted ? "slower in another argument class"
+                                       : Found.Gains[0].Judged.Message;
+  return Of.Note + ": " + What;
+}
+
+} // namespace
+
+static SearchRecording toSearch(const CatalogueRecording &R) {
+  const Recording &M = R.Manifest;
+  return {R.Path,
+          {R.Id, M.Class, M.Device.Backend, M.footprint(), M.DurationNs}};
+}
+
+std::vector<SearchRecording> gateRecordings(const CatalogueKernel &K) {
+  // In the order in which the classes were first seen.
+  std::vector<std::vector<const CatalogueRecording *>> Classes;
+  for (const CatalogueRecording &R : K.Recordings) {
+    if (!R.isReplayable())
+      continue;
+    auto Own =
+        std::find_if(Classes.begin(), Classes.end(), [&](const auto &Class) {
+          return Class[0]->Manifest.Class == R.Manifest.Class;
+        });
+    if (Own != Classes.end())
+      Own->push_back(&R);
+    else if (Classes.size() < MostClasses)
+      Classes.push_back({&R});
+  }
+  std::vector<SearchRecording> Result;
+  for (const auto &Class : Classes) {
+    Result.push_back(toSearch(*Class.front()));
+    if (Class.size() > 1)
+      Result.push_back(toSearch(*Class.back()));
+  }
+  holdOut(Result);
+  return Result;
+}
+
+std::vector<SearchRecording>
+searchRecordings(const std::vector<SearchRecording> &All) {
+  std::vector<SearchRecording> Seen;
+  std::copy_if(All.begin(), All.end(), std::back_inserter(Seen),
+               [](const SearchRecording &R) { return !R.Held; });
+  return Seen;
+}
+
+Expected<Confirmation> confirm(Journal &Log, const std::string &Key,
+                               const std::string &Setting,
+                               const std::vector<SearchRecording> &Recordings,
+                               const EvaluatorSource &Source,
+                               const std::atomic<bool> &Stop,
+                               const GateProgress &Tell) {
+  auto Made = Log.evaluations({Key, "", Setting, 0});
+  if (!Made)
+    return Made.error();
+  auto Known = Log.evidence(Key);
+  if (!Known)
+    return Known.error();
+  Confirmation Result;
+  const Candidates Best = findCandidates(*Made);
+  Result.Why = Best.Why;
+  unsigned Try = 0;
+  for (const Evaluation &E : Best.List) {
+    if (Try == MostTries)
+      break;
+    const auto Found =
+        std::find_if(Known->rbegin(), Known->rend(), [&](const Evidence &Each) {
+          return Each.Setting == Setting &&
+                 Each.VariantId == E.Change.id().hex();
+        });
+    Evidence Latest;
+    if (Found != Known->rend()) {
+      Latest = *Found;
+      Result.Why = E.Note + ": did not pass the gate before";
+    } else {
+      GateOptions Options;
+      Options.Try = Try;
+      Options.Which = Accept::Bits; // as in the search
+      auto Report = Gate(Source, Options, Stop, Tell).run(Recordings, E.Change);
+      if (!Report)
+        return Report.error();
+      Latest = evidenceOf(*Report, E);
+      if (Error Failure = Log.addEvidence(Latest))
+        return Failure;
+      Result.Why = rejection(*Report, E);
+    }
+    ++Try;
+    if (Latest.Level == "rejected")
+      continue;
+    Result.Accepted = Latest;
+    Result.Variant = E;
+    Result.Why.clear();
+    break;
+  }
+  return Result;
+}
+
+} // namespace r3
