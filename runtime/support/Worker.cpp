@@ -286,6 +286,8 @@ static std::string evaluateText(const EvaluationRequest &What) {
   W.EndArray();
   W.Key("rounding");
   W.Bool(What.Which == Accept::Rounding);
+  W.Key("closeTo");
+  W.Double(What.CloseTo);
   W.Key("checks");
   W.StartArray();
   for (Check Each : What.Checks)
@@ -360,6 +362,8 @@ static std::string measureText(const MeasurementRequest &What) {
   W.Uint64(What.Seed);
   W.Key("rounding");
   W.Bool(What.Which == Accept::Rounding);
+  W.Key("closeTo");
+  W.Double(What.CloseTo);
   return finish(W, Buffer);
 }
 

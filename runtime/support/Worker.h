@@ -18,6 +18,8 @@
 //                programNs, floorColdUs, floorWarmUs}
 //   evaluate {variant, recordings: [index], pairs, seed, known: [digests],
 //             rounding: whether results may differ by what rounding explains,
+//             closeTo: what a user allows floating-point results to differ by
+//             (absolute plus relative; in place of rounding),
 //             checks: [names of Check.def]}
 //            -> {outcome, message, tolerance, code, registers, shared, spills,
 //                originalNs: [..], variantNs: [..],
@@ -102,6 +104,7 @@ struct EvaluationRequest {
   /// Digests of binaries that are not run again.
   std::vector<std::string> Known;
   Accept Which = Accept::Bits;
+  double CloseTo = 0; // 0: not given
   CheckSet Checks = searchChecks();
 };
 
@@ -124,6 +127,7 @@ struct MeasurementRequest {
   unsigned Batches = 0; // 1 to MostBatches
   uint64_t Seed = 0;    // of the order of launches and of poison
   Accept Which = Accept::Bits;
+  double CloseTo = 0;
 };
 constexpr unsigned MostBatches = 1000;
 

@@ -50,8 +50,8 @@ struct Original {
     Result = Base.finish();
   }
 
-  Judgement judge(const Raw &Got) const {
-    VariantCheck Check(Base);
+  Judgement judge(const Raw &Got, double CloseTo = 0) const {
+    VariantCheck Check(Base, CloseTo);
     if (Got != Record)
       Check.addChunk(chunk(Before, Record, Got));
     return Check.verdict();
@@ -132,6 +132,19 @@ TEST(Verdict, VariantMayDifferByTwiceTheSpread) {
   EXPECT_TRUE(O.judge(bytes<float>({1, 1 + 4 * Step, 1, 7})).ok());
   EXPECT_EQ(O.judge(bytes<float>({1, 1 + 5 * Step, 1, 7})).Result,
             Outcome::Wrong);
+}
+
+TEST(Verdict, AUserMayAllowMoreForNumbersThatWereChanged) {
+  Raw Record = bytes<float>({1000, 2, 0, 7});
+  Original O(ValueType::F32, bytes<float>({0, 0, 1, 7}), Record, {Record});
+  EXPECT_TRUE(O.judge(bytes<float>({1001, 2, 0, 7}), 1e-3).ok());
+  EXPECT_TRUE(O.judge(bytes<float>({1000, 2, 0.0009f, 7}), 1e-3).ok());
+  EXPECT_FALSE(O.judge(bytes<float>({1001.1f, 2, 0, 7}), 1e-3).ok());
+  EXPECT_FALSE(O.judge(bytes<float>({1000, 2, 0, 7.001f}), 1e-3).ok());
+  EXPECT_FALSE(O.judge(bytes<float>({1000, std::nanf(""), 0, 7}), 1e-3).ok());
+  Raw Counts = bytes<int>({1000, 1000});
+  Original I(ValueType::I32, bytes<int>({0, 0}), Counts, {Counts});
+  EXPECT_FALSE(I.judge(bytes<int>({1000, 1001}), 1e-3).ok());
 }
 
 TEST(Verdict, ElementsThatTheOriginalLeavesAloneStayExact) {

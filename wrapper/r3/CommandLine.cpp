@@ -54,7 +54,9 @@ public:
     auto *Option = App.add_option(Names, Values, Help)->type_name(Kind);
     // An option takes one value each time; only positionals take the rest.
     if (*Names == '-')
-      Option->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+      Option->expected(1)
+          ->allow_extra_args(false)
+          ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   }
   void choice(const char *Names, std::string &Value,
               std::vector<std::string> Allowed, const char *Help) override {

@@ -58,6 +58,12 @@ public:
     Options.count("--batches", Batches,
                   "timed batches of four launches on the recordings of each "
                   "argument class (default: 24; 0: not timed)");
+    Options.number("--tolerance", CloseTo, 0, 0.5,
+                   "floating-point results may differ by this, absolute plus "
+                   "relative (default: by what rounding explains)");
+    Options.texts("--without", Without, "CHECK",
+                  "leave a check out, to see what it finds; the verdict is no "
+                  "evidence then");
     Options.flag("--json", Json, "print JSON");
     Options.text("--launcher", Launcher, "COMMAND",
                  "start the worker through COMMAND");
@@ -212,6 +218,14 @@ private:
     Progress Line(Given.Err, /*Quiet=*/false);
     GateOptions Gates;
     Gates.Batches = static_cast<unsigned>(Batches);
+    Gates.CloseTo = CloseTo;
+    for (const std::string &Name : Without) {
+      auto Left = parseCheck(Name);
+      if (!Left)
+        return fail(ErrorCode::Usage, "--without: %s; there are %s",
+                    Left.error().message().c_str(), checkNames().c_str());
+      Gates.Checks.erase(*Left);
+    }
     double Before = 0;
     for (const CatalogueKernel *K : Kernels) {
       const double Share = 1 / double(Kernels.size());
@@ -232,6 +246,13 @@ private:
       return fail(ErrorCode::Failed,
                   "no kernel with recordings is reached by this change");
     return Error::success();
+  }
+
+  static std::string checkNames() {
+    std::string Names;
+    for (Check Each : gateChecks())
+      Names += (Names.empty() ? "" : ", ") + std::string(checkName(Each));
+    return Names;
   }
 
   // --- Output.
@@ -388,7 +409,9 @@ private:
 
   std::string File, As, PatchFile, Launcher;
   std::vector<std::string> Patterns;
+  std::vector<std::string> Without;
   uint64_t Batches = 24, Registers = 0;
+  double CloseTo = 0;
   bool Json = false;
   Variant Change;
   std::set<std::string> Touched; // files, from the root

@@ -141,6 +141,7 @@ Error Gate::verify(const std::vector<SearchRecording> &Recordings,
   EvaluationRequest What{Change, Usable, /*Pairs=*/0, Options.Seed};
   What.Known = {Report.Original.Code};
   What.Which = Options.Which;
+  What.CloseTo = Options.CloseTo;
   What.Checks = Options.Checks;
   auto Found = (*W)->evaluate(What);
   if (!Found)
@@ -214,6 +215,7 @@ Expected<bool> Gate::measure(Evaluator &W, const Variant &Change, Timed &T,
   What.Batches = unsigned((Needed + FewProcesses - 1) / FewProcesses);
   What.Seed = Options.Seed + Processes;
   What.Which = Options.Which;
+  What.CloseTo = Options.CloseTo;
   auto M = W.measure(What);
   if (!M)
     return M.error();

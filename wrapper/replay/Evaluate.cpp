@@ -75,8 +75,9 @@ Build Session::buildVariant(const std::string &VariantJson) {
   return B;
 }
 
-trust::Judgement Session::judgeRun(size_t Index, const Attempt &A) {
-  trust::VariantCheck Check(*Preparations[Index].Base);
+trust::Judgement Session::judgeRun(size_t Index, const Attempt &A,
+                                   double CloseTo) {
+  trust::VariantCheck Check(*Preparations[Index].Base, CloseTo);
   auto Compared = compareRun(*Kernel, Index, *Device, A.Digests,
                              [&](const trust::DifferingChunk &Chunk) {
                                Check.addChunk(Chunk);
@@ -124,6 +125,11 @@ trust::Judgement Session::runSlot(size_t Index, const char *Slot,
     return {};
   if (IsVariant && E.MayRound && !Preparations[Index].Rounding.empty())
     return noteRight(judgeRounding(Index, A, E.Tolerance), Results, E);
+  if (IsVariant && E.CloseTo > 0) {
+    if (A.Digests != Kernel->recordings()[Index].After)
+      E.Tolerance = format("a difference of %.3g was allowed", E.CloseTo);
+    return noteRight(judgeRun(Index, A, E.CloseTo), Results, E);
+  }
   trust::Judgement J = judgeRun(Index, A);
   if (J.Result != Outcome::Wrong || !IsVariant || !E.MayRound)
     return J;
@@ -213,6 +219,9 @@ Session::readEvaluation(const json::Value &Request) const {
     E.Wanted.insert(*What);
   }
   E.MayRound = json::boolean(Request, "rounding", false);
+  E.CloseTo = json::real(Request, "closeTo", 0);
+  if (!(E.CloseTo >= 0 && E.CloseTo < 1))
+    return Error(ErrorCode::Usage, "closeTo: 0 or more, and less than 1");
   return E;
 }
 

@@ -20,6 +20,7 @@ struct Session::Evaluation {
   std::vector<size_t> Recordings;
   CheckSet Wanted;
   bool MayRound = false; // what rounding explains is right
+  double CloseTo = 0;    // what a user allows, in place of that
   Build B;
   trust::Judgement Verdict;
   std::vector<CheckResult> Checks; // made so far

@@ -131,7 +131,8 @@ private:
   Build buildVariant(const std::string &VariantJson);
   trust::Judgement runSlot(size_t Index, const char *Slot, size_t Pattern,
                            double &Ns, Evaluation &E);
-  trust::Judgement judgeRun(size_t Index, const Attempt &A);
+  trust::Judgement judgeRun(size_t Index, const Attempt &A,
+                            double CloseTo = 0);
   static trust::Judgement noteRight(trust::Judgement J,
                                     const std::pair<size_t, Digest> &Results,
                                     Evaluation &E);

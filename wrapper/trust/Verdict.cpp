@@ -230,16 +230,18 @@ void VariantCheck::addChunk(const DifferingChunk &Chunk) {
   auto Accepts = [&](size_t Offset, size_t Size) {
     if (sameBits(Chunk.Expected, Chunk.Got, Offset, Size))
       return true;
-    if (Tolerance <= 0 ||
+    if ((Tolerance <= 0 && CloseTo <= 0) ||
         !areNumbers(Chunk.Expected, Chunk.Got, Offset, Size, Where.Type))
       return false;
     const bool Changed =
         !sameBits(Chunk.Before, Chunk.Expected, Offset, Size) ||
         (Noisy && (!sameBits(Noisy->Low, Noisy->High, Offset, Size) ||
                    !sameBits(Noisy->Low, Chunk.Expected, Offset, Size)));
-    return Changed &&
-           std::fabs(valueAt(Chunk.Got, Offset, Where.Type) -
-                     valueAt(Chunk.Expected, Offset, Where.Type)) <= Tolerance;
+    const double Expected = valueAt(Chunk.Expected, Offset, Where.Type);
+    const double Allowed =
+        std::max(Tolerance, CloseTo * (1 + std::fabs(Expected)));
+    return Changed && std::fabs(valueAt(Chunk.Got, Offset, Where.Type) -
+                                Expected) <= Allowed;
   };
   forEachElement(Chunk.Expected.size(), Where.Type,
                  [&](size_t Offset, size_t Size) {

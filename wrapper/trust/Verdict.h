@@ -132,7 +132,10 @@ private:
 /// record, then verdict.
 class VariantCheck {
 public:
-  explicit VariantCheck(const Baseline &Original) : Original(Original) {}
+  /// CloseTo: what a user allows besides, of float and double elements:
+  /// |got - expected| <= CloseTo + CloseTo * |expected|.
+  explicit VariantCheck(const Baseline &Original, double CloseTo = 0)
+      : Original(Original), CloseTo(CloseTo) {}
   void addChunk(const DifferingChunk &Chunk);
   /// A wrong element was seen: more chunks cannot change the outcome.
   bool decided() const { return WrongElements; }
@@ -141,6 +144,7 @@ public:
 
 private:
   const Baseline &Original;
+  const double CloseTo;
   uint64_t WrongElements = 0;
   std::string First; // the first wrong element, for people
   std::pair<size_t, uint64_t> FirstAt;
