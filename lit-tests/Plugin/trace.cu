@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The traced build: every access that may be one to global memory is a check,
-// a branch and the access; shared memory, constants and variables are left
-// alone. What comes out is code that ptxas takes.
+// The traced build: every access that may be one to global or shared memory is a
+// check, a branch and the access; constants and variables are left alone. What
+// comes out is code that ptxas takes.
 // RUN: %clang %cuda --cuda-device-only -O2 -gline-tables-only -Xclang -disable-llvm-passes -emit-llvm -c %s -o %t.bc
 // RUN: opt -load-pass-plugin=%plugin -mcpu=sm_90 -passes='function(sroa),r3-trace,verify' %t.bc -S -o %t.ll
 // RUN: FileCheck %s --input-file=%t.ll
@@ -19,12 +19,14 @@ struct View {
 };
 extern "C" __global__ void scale(View v, int which) {
   __shared__ float tile[32];
+  extern __shared__ float more[];
   tile[threadIdx.x] = v.data[threadIdx.x] * table[which & 3];
   __syncthreads();
-  *v.at(v.n) = tile[31 - threadIdx.x] + weights[which & 3];
+  *v.at(v.n) = tile[31 - threadIdx.x] + more[0] + weights[which & 3];
   atomicAdd(&counter, 1u);
 }
-// CHECK-DAG: @__r3_trace_state = {{.*}}addrspace(1) externally_initialized global
+// 128 bytes of static shared memory, then the dynamic one.
+// CHECK-DAG: @__r3_trace_state = {{.*}}addrspace(1) externally_initialized global %{{.*}} { {{.*}}, i64 128, i32 0
 // CHECK-DAG: @__r3_trace_constant_count = internal addrspace(1) constant i64 2
 // CHECK-DAG: @counter = {{.*}}addrspace(1)
 // CHECK-LABEL: define {{.*}}void @scale(
@@ -35,10 +37,19 @@ extern "C" __global__ void scale(View v, int which) {
 // CHECK: [[GO]]:
 // CHECK-NEXT: phi float [ %[[VALUE]], {{.*}} ], [ 0.0
 // CHECK-NOT: @__r3_trace_access
-// CHECK: call zeroext i1 @__r3_trace_access(ptr {{.*}}, i64 4, i32 2, i32 1)
+// CHECK: call zeroext i1 @__r3_trace_access(ptr {{.*}}, i64 4, i32 6, i32 1)
+// CHECK: store float
+// CHECK-NOT: @__r3_trace_access
+// CHECK: call zeroext i1 @__r3_trace_access(ptr {{.*}}, i64 4, i32 5, i32 2)
+// CHECK: load float
+// CHECK-NOT: @__r3_trace_access
+// CHECK: call zeroext i1 @__r3_trace_access(ptr {{.*}}more to ptr), i64 4, i32 5, i32 3)
+// CHECK: load float
+// CHECK-NOT: @__r3_trace_access
+// CHECK: call zeroext i1 @__r3_trace_access(ptr {{.*}}, i64 4, i32 2, i32 4)
 // CHECK: store float
 // CHECK-NOT: @__r3_trace_access
 // CHECK: define {{.*}}View2at
-// CHECK: call zeroext i1 @__r3_trace_access(ptr {{.*}}, i64 8, i32 1, i32 2)
+// CHECK: call zeroext i1 @__r3_trace_access(ptr {{.*}}, i64 8, i32 1, i32 5)
 // CHECK: define {{.*}}atomicAdd
-// CHECK: call zeroext i1 @__r3_trace_access(ptr {{.*}}, i64 4, i32 3, i32 3)
+// CHECK: call zeroext i1 @__r3_trace_access(ptr {{.*}}, i64 4, i32 3, i32 6)

@@ -21,14 +21,22 @@ namespace r3::instrument {
 namespace {
 
 // NVPTX address spaces.
-enum : unsigned { Generic = 0, Global = 1, Constant = 4 };
+enum : unsigned { Generic = 0, Global = 1, Shared = 3, Constant = 4 };
 
-/// Whether an access may be one to global memory, as far as one can see here.
-bool mayBeGlobal(const Access &A) {
+unsigned addressSpaceOf(const Access &A) {
+  return getUnderlyingObject(A.Address, /*MaxLookup=*/32)
+      ->getType()
+      ->getPointerAddressSpace();
+}
+
+/// Whether an access may be one to global or shared memory, as far as one can
+/// see here.
+bool isTraced(const Access &A) {
   const Value *Object = getUnderlyingObject(A.Address, /*MaxLookup=*/32);
   if (auto *G = dyn_cast<GlobalVariable>(Object); G && G->isConstant())
     return A.Kind != AccessKind::Read;
-  return Object->getType()->getPointerAddressSpace() <= Global;
+  const unsigned Space = addressSpaceOf(A);
+  return Space <= Global || Space == Shared;
 }
 
 /// Constants that generic pointers may lead to.
@@ -72,14 +80,82 @@ void defineConstants(Module &M, ArrayRef<GlobalVariable *> Globals) {
          ConstantInt::get(Word, Globals.size()));
 }
 
+/// Shared variables with an end, and the first of those that begin dynamic
+/// shared memory, which comes last.
+SmallVector<GlobalVariable *, 8> sharedVariables(Module &M) {
+  SmallVector<GlobalVariable *, 8> Found;
+  GlobalVariable *Dynamic = nullptr;
+  for (GlobalVariable &G : M.globals())
+    if (G.getAddressSpace() == Shared && G.isDeclaration())
+      Dynamic = &G;
+    else if (G.getAddressSpace() == Shared)
+      Found.push_back(&G);
+  if (Dynamic)
+    Found.push_back(Dynamic);
+  return Found;
+}
+
+/// Gives __r3_trace_shared its body; the number of bytes of static memory.
+uint64_t defineShared(Module &M, ArrayRef<GlobalVariable *> Variables) {
+  Function &F = *M.getFunction("__r3_trace_shared");
+  F.setLinkage(GlobalValue::InternalLinkage);
+  IRBuilder<> Builder(BasicBlock::Create(M.getContext(), "", &F));
+  Type *Word = Builder.getInt64Ty();
+  Value *Where = Builder.CreatePtrToInt(F.getArg(0), Word);
+  Value *Size = F.getArg(1);
+  Value *Lowest = Builder.getInt64(~0ull);
+  Value *Result = Builder.getInt64(trace::Nowhere);
+  uint64_t Bytes = 0;
+  for (GlobalVariable *G : Variables) {
+    Value *Begin = Builder.CreatePtrToInt(
+        Builder.CreateAddrSpaceCast(G, Builder.getPtrTy(Generic)), Word);
+    uint64_t Own = 0;
+    if (!G->isDeclaration())
+      Own = M.getDataLayout().getTypeAllocSize(G->getValueType());
+    Value *End =
+        G->isDeclaration()
+            ? Builder.CreateCall(M.getFunction("__r3_trace_dynamic_size"))
+            : static_cast<Value *>(Builder.getInt64(Own));
+    Value *Offset = Builder.CreateSub(Where, Begin);
+    Value *Inside = Builder.CreateAnd(
+        Builder.CreateICmpULE(Size, End),
+        Builder.CreateICmpULE(Offset, Builder.CreateSub(End, Size)));
+    Result = Builder.CreateSelect(
+        Inside, Builder.CreateAdd(Offset, Builder.getInt64(Bytes)), Result);
+    Lowest = Builder.CreateBinaryIntrinsic(Intrinsic::umin, Lowest, Begin);
+    Bytes += Own;
+  }
+  Builder.CreateRet(Builder.CreateSelect(Builder.CreateICmpULT(Where, Lowest),
+                                         Builder.getInt64(trace::NotOurs),
+                                         Result));
+  return Bytes;
+}
+
+/// Tells the launching process how much there is.
+void setStaticShared(Module &M, uint64_t Bytes) {
+  GlobalVariable *State = M.getGlobalVariable(trace::TraceState);
+  auto *T = cast<StructType>(State->getValueType());
+  const unsigned Field =
+      M.getDataLayout().getStructLayout(T)->getElementContainingOffset(
+          offsetof(trace::State, StaticShared));
+  SmallVector<llvm::Constant *, 16> Fields;
+  for (Type *Each : T->elements())
+    Fields.push_back(llvm::Constant::getNullValue(Each));
+  Fields[Field] = ConstantInt::get(T->getElementType(Field), Bytes);
+  State->setInitializer(ConstantStruct::get(T, Fields));
+}
+
 void guard(const Access &A, Function &Check, uint32_t Site) {
+  const uint32_t Kind =
+      uint32_t(A.Kind) |
+      (addressSpaceOf(A) == Shared ? uint32_t(trace::InShared) : 0);
   guardAccess(A, [&](IRBuilder<> &Builder) -> Value * {
     Value *Pointer = Builder.CreatePointerBitCastOrAddrSpaceCast(
         A.Address, Builder.getPtrTy(Generic));
     Value *Size = Builder.CreateZExtOrTrunc(A.Size, Builder.getInt64Ty());
-    CallInst *Call = Builder.CreateCall(
-        &Check, {Pointer, Size, Builder.getInt32(uint32_t(A.Kind)),
-                 Builder.getInt32(Site)});
+    CallInst *Call =
+        Builder.CreateCall(&Check, {Pointer, Size, Builder.getInt32(Kind),
+                                    Builder.getInt32(Site)});
     Call->addRetAttr(Attribute::ZExt);
     // Only the traced build itself looks at what this writes, so that the code
     // around it is optimised as it would be without.
@@ -95,9 +171,11 @@ Expected<TraceInfo> addTrace(Module &M) {
   TraceInfo Info;
   SmallVector<Function *, 32> Defined = definedFunctions(M);
   std::vector<GlobalVariable *> Constants = constantsOf(M);
+  SmallVector<GlobalVariable *, 8> Variables = sharedVariables(M);
   if (Error E = linkCode(M, {TraceCode, TraceCodeSize}, "traced build"))
     return E;
   defineConstants(M, Constants);
+  setStaticShared(M, defineShared(M, Variables));
   Function *Check = M.getFunction("__r3_trace_access");
   Check->addFnAttr(Attribute::NoInline);
   Check->addRetAttr(Attribute::ZExt);
@@ -111,7 +189,7 @@ Expected<TraceInfo> addTrace(Module &M) {
     for (std::string &Text : unseenAccesses(*F))
       Info.Unseen.push_back(std::move(Text));
     for (const Access &A : accessesOf(*F)) {
-      if (!mayBeGlobal(A))
+      if (!isTraced(A))
         continue;
       guard(A, *Check, static_cast<uint32_t>(Info.Sites.size()));
       Info.Sites.push_back(sourceOf(*A.Where));

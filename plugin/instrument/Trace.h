@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The traced build: every access to global memory is checked against the
-// recorded memory and marked, to the byte, in a bitmap of what was read and one
-// of what was written. An access outside is noted and skipped, so that no
-// device faults. TraceAbi.h says how the launching process hands over memory
-// and bitmaps. Shared, local and constant memory are not looked at.
+// recorded memory and marked, to the byte, in bitmaps of what was read, what
+// was written, and what was read before it was written. Shared memory is
+// checked against the block's variables, and a read of what the block has not
+// written is noted. An access outside is noted and skipped, so that no device
+// faults. TraceAbi.h says how the launching process hands over memory and
+// bitmaps. Local and constant memory are not looked at.
 #pragma once
 
 #include "runtime/support/Error.h"

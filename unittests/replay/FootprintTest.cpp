@@ -14,11 +14,14 @@ Footprint example() {
   Footprint F;
   F.Ranges.resize(3);
   F.Ranges[0].Read.append({0, 100});
+  F.Ranges[0].Inherited.append({0, 100});
   F.Ranges[1].Read.append({10, 20});
   F.Ranges[1].Written.append({0, 40});
   F.Outside.Count = 2;
   F.Outside.Address = 0x1234;
   F.Outside.Thread[2] = 7;
+  F.Unwritten.Count = 3;
+  F.Unwritten.Site = 5;
   return F;
 }
 
@@ -31,6 +34,21 @@ TEST(Footprint, PoisonIsWhatIsWrittenAndNotRead) {
   EXPECT_EQ(P.List[0].end(), 10u);
   EXPECT_EQ(P.List[1].Begin, 20u);
   EXPECT_EQ(P.List[1].end(), 40u);
+}
+
+TEST(Footprint, ForeignIsWhatIsReadInVain) {
+  Footprint Original = example(), Variant = example();
+  EXPECT_FALSE(foreignRead(Variant, Original));
+  // What it has written before it reads it is its own.
+  Variant.Ranges[1].Read.append({20, 40});
+  EXPECT_FALSE(foreignRead(Variant, Original));
+  Variant.Ranges[1].Inherited.append({15, 25});
+  Variant.Ranges[1].Inherited.append({30, 31});
+  const auto Found = foreignRead(Variant, Original);
+  ASSERT_TRUE(Found);
+  EXPECT_EQ(Found->Range, 1u);
+  EXPECT_EQ(Found->Offset, 20u);
+  EXPECT_EQ(Found->Bytes, 6u);
 }
 
 TEST(Footprint, RegularIntervalsAreRows) {
@@ -68,6 +86,9 @@ TEST(Footprint, IsReadAsWrittenAndRefusedAtEveryLength) {
   EXPECT_EQ(Again.writtenBytes(), 40u);
   EXPECT_EQ(Again.Outside.Address, 0x1234u);
   EXPECT_EQ(Again.Outside.Thread[2], 7u);
+  EXPECT_EQ(Again.Unwritten.Count, 3u);
+  EXPECT_EQ(Again.Unwritten.Site, 5u);
+  EXPECT_EQ(Again.Ranges[0].Inherited.bytes(), 100u);
   for (size_t Size = 0; Size < Out.data().size(); ++Size) {
     ByteReader Cut(Out.data().first(Size), "test");
     (void)Footprint::read(Cut);

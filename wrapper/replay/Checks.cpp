@@ -41,6 +41,7 @@ trust::Judgement Session::checkBefore(Evaluation &E) {
 trust::Judgement Session::checkAfter(Evaluation &E) {
   static constexpr std::pair<Check, CheckMethod> Table[] = {
       {Check::Poison, &Session::notePoison},
+      {Check::Reads, &Session::checkReads},
   };
   for (const auto &[What, Method] : Table)
     if (auto J = makeCheck(What, Method, E); !J.ok())

@@ -19,38 +19,61 @@ uint64_t Footprint::writtenBytes() const {
   return Sum;
 }
 
-void Footprint::write(ByteWriter &Out) const {
-  Out.u64(Outside.Count);
-  Out.u64(Outside.Address);
-  Out.u64(Outside.Size);
-  Out.u32(Outside.Kind);
-  Out.u32(Outside.Site);
-  for (unsigned I = 0; I < 3; ++I) {
-    Out.u32(Outside.Block[I]);
-    Out.u32(Outside.Thread[I]);
+std::optional<ForeignRead> foreignRead(const Footprint &Variant,
+                                       const Footprint &Original) {
+  for (size_t R = 0; R < Variant.Ranges.size(); ++R) {
+    const IntervalSet Foreign =
+        Variant.Ranges[R].Inherited.minus(Original.Ranges[R].Read);
+    if (!Foreign.empty())
+      return ForeignRead{R, Foreign.intervals().front().Begin, Foreign.bytes()};
   }
+  return std::nullopt;
+}
+
+static void write(const NotedAccess &A, ByteWriter &Out) {
+  Out.u64(A.Count);
+  Out.u64(A.Address);
+  Out.u64(A.Size);
+  Out.u32(A.Kind);
+  Out.u32(A.Site);
+  for (unsigned I = 0; I < 3; ++I) {
+    Out.u32(A.Block[I]);
+    Out.u32(A.Thread[I]);
+  }
+}
+
+static void read(NotedAccess &A, ByteReader &In) {
+  A.Count = In.u64();
+  A.Address = In.u64();
+  A.Size = In.u64();
+  A.Kind = In.u32();
+  A.Site = In.u32();
+  for (unsigned I = 0; I < 3; ++I) {
+    A.Block[I] = In.u32();
+    A.Thread[I] = In.u32();
+  }
+}
+
+void Footprint::write(ByteWriter &Out) const {
+  replay::write(Outside, Out);
+  replay::write(Unwritten, Out);
   Out.u64(Ranges.size());
   for (const RangeFootprint &R : Ranges) {
     R.Read.write(Out);
     R.Written.write(Out);
+    R.Inherited.write(Out);
   }
 }
 
 Footprint Footprint::read(ByteReader &In) {
   Footprint F;
-  F.Outside.Count = In.u64();
-  F.Outside.Address = In.u64();
-  F.Outside.Size = In.u64();
-  F.Outside.Kind = In.u32();
-  F.Outside.Site = In.u32();
-  for (unsigned I = 0; I < 3; ++I) {
-    F.Outside.Block[I] = In.u32();
-    F.Outside.Thread[I] = In.u32();
-  }
-  F.Ranges.resize(In.count(/*MinBytes=*/16));
+  replay::read(F.Outside, In);
+  replay::read(F.Unwritten, In);
+  F.Ranges.resize(In.count(/*MinBytes=*/24));
   for (RangeFootprint &R : F.Ranges) {
     R.Read = IntervalSet::read(In);
     R.Written = IntervalSet::read(In);
+    R.Inherited = IntervalSet::read(In);
   }
   return F;
 }

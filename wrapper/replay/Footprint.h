@@ -7,6 +7,7 @@
 #include "runtime/support/Intervals.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,10 +15,12 @@ namespace r3::replay {
 
 struct RangeFootprint {
   IntervalSet Read, Written;
+  /// Of Read, what the launch had not written when it read it.
+  IntervalSet Inherited;
 };
 
-/// An access outside of all ranges; it was skipped.
-struct OutsideAccess {
+/// Accesses of one kind, told by one of them.
+struct NotedAccess {
   uint64_t Count = 0; // of all such accesses; the others describe one
   uint64_t Address = 0, Size = 0;
   uint32_t Kind = 0; // trace::Kind
@@ -27,13 +30,25 @@ struct OutsideAccess {
 
 struct Footprint {
   std::vector<RangeFootprint> Ranges; // one a plan range; guards are empty
-  OutsideAccess Outside;
+  NotedAccess Outside;   // of all ranges and shared variables; were skipped
+  NotedAccess Unwritten; // reads of shared memory that no thread had written
 
   uint64_t readBytes() const;
   uint64_t writtenBytes() const;
   void write(ByteWriter &Out) const;
   static Footprint read(ByteReader &In);
 };
+
+/// What a variant reads and neither has written nor the original ever reads: it
+/// can only hold what earlier launches left, or what the replay itself put
+/// there.
+struct ForeignRead {
+  size_t Range = 0;
+  uint64_t Offset = 0; // of the first
+  uint64_t Bytes = 0;  // of the range
+};
+std::optional<ForeignRead> foreignRead(const Footprint &Variant,
+                                       const Footprint &Original);
 
 /// Memory that the original writes and never reads: whatever is in it before a
 /// launch must not matter. At most Pieces pieces, the largest ones (each is one

@@ -92,6 +92,10 @@ private:
   CheckOutcome checkTrace(Evaluation &E);
   trust::Judgement traceSource(const std::string &Patch,
                                const std::vector<size_t> &Indexes);
+  CheckOutcome checkReads(Evaluation &E);
+  trust::Judgement judgeReads(size_t Index, const Footprint &Variant,
+                              const Footprint &Original,
+                              const std::vector<std::string> &Sites) const;
   /// Fills P's footprint; not ok where the original leaves the recording.
   trust::Judgement traceOriginal(size_t Index, Prepared &P);
   /// A run of the original or a variant with the poison of PoisonBytes[Pattern]
@@ -159,6 +163,7 @@ private:
   std::string TracedPatch;
   std::vector<size_t> TracedRecordings; // on which TracedPatchVerdict was made
   trust::Judgement TracedPatchVerdict;
+  CheckOutcome TracedReads;
 };
 
 } // namespace r3::replay

@@ -4,7 +4,8 @@
 // writes, and so what may be poisoned. Where that cannot be known, the reason
 // is kept and nothing is poisoned. Each new source runs in the traced build
 // before it runs in any other: an access outside of the recorded memory is
-// named with its line and faults no device.
+// named with its line and faults no device. A read of what only earlier
+// launches can have left is told where the variant is right otherwise.
 #include "wrapper/replay/Evaluation.h"
 
 #include "runtime/support/TraceAbi.h"
@@ -19,20 +20,27 @@ namespace {
 constexpr unsigned TracedSlower = 5; // than others may take
 
 const char *verbOf(uint32_t Kind) {
-  return Kind == trace::Read    ? "reads"
-         : Kind == trace::Write ? "writes"
-                                : "reads and writes";
+  return !(Kind & trace::Write)  ? "reads"
+         : !(Kind & trace::Read) ? "writes"
+                                 : "reads and writes";
 }
 
-std::string sentence(const OutsideAccess &O,
-                     const std::vector<std::string> &Sites) {
-  return format("%s %llu bytes at 0x%llx, outside of the recorded memory (%s; "
-                "block %u,%u,%u thread %u,%u,%u; %llu such accesses)",
-                verbOf(O.Kind), static_cast<unsigned long long>(O.Size),
-                static_cast<unsigned long long>(O.Address),
-                O.Site < Sites.size() ? Sites[O.Site].c_str() : "?", O.Block[0],
-                O.Block[1], O.Block[2], O.Thread[0], O.Thread[1], O.Thread[2],
-                static_cast<unsigned long long>(O.Count));
+std::string placeOf(const NotedAccess &A,
+                    const std::vector<std::string> &Sites) {
+  return format("(%s; block %u,%u,%u thread %u,%u,%u; %llu such accesses)",
+                A.Site < Sites.size() ? Sites[A.Site].c_str() : "?", A.Block[0],
+                A.Block[1], A.Block[2], A.Thread[0], A.Thread[1], A.Thread[2],
+                static_cast<unsigned long long>(A.Count));
+}
+
+std::string outsideSentence(const NotedAccess &A,
+                            const std::vector<std::string> &Sites) {
+  return format("%s %llu bytes at 0x%llx, outside of the %s ", verbOf(A.Kind),
+                static_cast<unsigned long long>(A.Size),
+                static_cast<unsigned long long>(A.Address),
+                A.Kind & trace::InShared ? "block's shared variables"
+                                         : "recorded memory") +
+         placeOf(A, Sites);
 }
 
 } // namespace
@@ -76,10 +84,11 @@ trust::Judgement Session::traceOriginal(size_t Index, Prepared &P) {
   }
   P.Print = std::move(A.Traced);
   P.Where = Poison(*P.Print);
-  const OutsideAccess &O = P.Print->Outside;
+  const NotedAccess &O = P.Print->Outside;
   if (!O.Count)
     return {};
-  return {Outcome::OutOfBounds, "the original " + sentence(O, Traced->Sites)};
+  return {Outcome::OutOfBounds,
+          "the original " + outsideSentence(O, Traced->Sites)};
 }
 
 Session::CheckOutcome Session::checkTrace(Evaluation &E) {
@@ -95,6 +104,7 @@ Session::CheckOutcome Session::checkTrace(Evaluation &E) {
 
 trust::Judgement Session::traceSource(const std::string &Patch,
                                       const std::vector<size_t> &Indexes) {
+  TracedReads = {};
   Variant Source;
   Source.Patch = Patch;
   Build B =
@@ -115,11 +125,50 @@ trust::Judgement Session::traceSource(const std::string &Patch,
     Attempt A = runTraced(Index, TracedVariantSlot);
     if (!A.ok())
       return {A.Ending, "in the traced build: " + A.Message};
-    if (A.Traced && A.Traced->Outside.Count)
+    if (!A.Traced)
+      continue;
+    if (A.Traced->Outside.Count)
       return {Outcome::OutOfBounds,
-              "it " + sentence(A.Traced->Outside, B.Sites)};
+              "it " + outsideSentence(A.Traced->Outside, B.Sites)};
+    if (const auto &Original = Preparations[Index].Print; !Original)
+      TracedReads = {{}, Preparations[Index].Untraced};
+    else if (TracedReads.Verdict.ok())
+      TracedReads.Verdict = judgeReads(Index, *A.Traced, *Original, B.Sites);
   }
   return {};
+}
+
+/// Told after the verification: what is wrong says more about itself.
+Session::CheckOutcome Session::checkReads(Evaluation &E) {
+  if (E.Change.Patch.empty())
+    return {{}, "the source is the original's"};
+  if (!E.wants(Check::Trace))
+    return {{}, "it was not traced"};
+  return TracedReads;
+}
+
+/// What earlier launches left in memory is none of a variant's business.
+trust::Judgement
+Session::judgeReads(size_t Index, const Footprint &Variant,
+                    const Footprint &Original,
+                    const std::vector<std::string> &Sites) const {
+  const NotedAccess &A = Variant.Unwritten;
+  if (A.Count && !Original.Unwritten.Count)
+    return {Outcome::Refused,
+            format("it %s %llu bytes of shared memory that its block has not "
+                   "written ",
+                   verbOf(A.Kind), static_cast<unsigned long long>(A.Size)) +
+                placeOf(A, Sites)};
+  const auto Foreign = foreignRead(Variant, Original);
+  if (!Foreign)
+    return {};
+  const auto &Buffers = Kernel->recordings()[Index].Buffers;
+  return {Outcome::Refused,
+          format("it reads %llu bytes of %s, from offset %llu on, that the "
+                 "original never reads and that it has not written itself",
+                 static_cast<unsigned long long>(Foreign->Bytes),
+                 Buffers[Foreign->Range].Name.c_str(),
+                 static_cast<unsigned long long>(Foreign->Offset))};
 }
 
 } // namespace r3::replay

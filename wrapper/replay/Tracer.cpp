@@ -13,6 +13,8 @@ constexpr uint64_t WaitMs = 120000;
 constexpr uint64_t BufferBytes = 16 << 20; // half of it for leaf hashes
 /// Of a bitmap, looked at together.
 constexpr uint64_t BlockLeaves = BufferBytes / 2 / sizeof(LeafHash);
+/// For what blocks write of their shared memory; more blocks are not watched.
+constexpr uint64_t MostSharedBytes = 64 << 20;
 constexpr uint64_t LeafBits = LeafBytes * 8;
 /// Beyond this a footprint is of no use: scattered bytes all over.
 constexpr size_t MostIntervals = 4 << 20;
@@ -62,24 +64,44 @@ Error Tracer::begin(const PlanLaunch &L,
     return Host.error();
   Buffer = *Host;
 
+  trace::State S = {};
+  if (Error E = D.copyToHost(&S, State, sizeof S, Stream))
+    return E;
+  if (Error E = D.synchronize(Stream, WaitMs))
+    return E;
+  S = {.StaticShared = S.StaticShared};
+  S.SharedWords = roundUp(S.StaticShared + L.Config.DynamicShared, 32) / 32;
+  const uint64_t Blocks =
+      uint64_t(L.Config.Grid[0]) * L.Config.Grid[1] * L.Config.Grid[2];
+  if (S.SharedWords)
+    S.SharedBlocks = std::min(Blocks, MostSharedBytes / (S.SharedWords * 4));
+  const uint64_t SharedBytes = S.SharedBlocks * S.SharedWords * 4;
+
+  const uint64_t BitmapBytes = std::max<uint64_t>(Bits / 8, 1);
   const uint64_t TableBytes = Table.size() * sizeof(trace::Range);
   auto Ranges = take(std::max<uint64_t>(TableBytes, 1));
-  auto Read = take(std::max<uint64_t>(Bits / 8, 1));
-  auto Written = take(std::max<uint64_t>(Bits / 8, 1));
-  for (auto *Taken : {&Ranges, &Read, &Written})
+  auto Read = take(BitmapBytes);
+  auto Written = take(BitmapBytes);
+  auto Inherited = take(BitmapBytes);
+  auto Shared = take(std::max<uint64_t>(SharedBytes, 1));
+  for (auto *Taken : {&Ranges, &Read, &Written, &Inherited, &Shared})
     if (!*Taken)
       return Taken->error().in("bitmaps of the traced launch");
   ReadBits = *Read;
   WrittenBits = *Written;
+  InheritedBits = *Inherited;
 
-  trace::State S = {};
   S.Ranges = *Ranges;
   S.Count = Table.size();
   S.ReadBits = ReadBits;
   S.WrittenBits = WrittenBits;
-  for (Address Bitmap : {ReadBits, WrittenBits})
-    if (Error E = D.fill(Bitmap, 0, std::max<uint64_t>(Bits / 8, 1), Stream))
+  S.InheritedBits = InheritedBits;
+  S.SharedBits = *Shared;
+  for (Address Bitmap : {ReadBits, WrittenBits, InheritedBits})
+    if (Error E = D.fill(Bitmap, 0, BitmapBytes, Stream))
       return E;
+  if (Error E = D.fill(*Shared, 0, std::max<uint64_t>(SharedBytes, 1), Stream))
+    return E;
   if (!Table.empty())
     if (Error E = D.copyToDevice(*Ranges, Table.data(), TableBytes, Stream))
       return E;
@@ -139,6 +161,16 @@ Error Tracer::copyBits(Address From, uint64_t Bytes, uint64_t Bit,
   return {};
 }
 
+static void note(uint64_t Count, const trace::Report &R, NotedAccess &A) {
+  A.Count = Count;
+  A.Address = R.Address;
+  A.Size = R.Size;
+  A.Kind = R.Kind;
+  A.Site = R.Site;
+  std::copy(std::begin(R.Block), std::end(R.Block), A.Block);
+  std::copy(std::begin(R.Thread), std::end(R.Thread), A.Thread);
+}
+
 Expected<Footprint> Tracer::end() {
   Footprint Result;
   Result.Ranges.resize(RangeCount);
@@ -148,20 +180,16 @@ Expected<Footprint> Tracer::end() {
       return E;
     if (Error E = readBits(WrittenBits, P, R.Written))
       return E;
+    if (Error E = readBits(InheritedBits, P, R.Inherited))
+      return E;
   }
   trace::State S;
   if (Error E = D.copyToHost(&S, State, sizeof S, Stream))
     return E;
   if (Error E = D.synchronize(Stream, WaitMs))
     return E;
-  OutsideAccess &O = Result.Outside;
-  O.Count = S.Outside;
-  O.Address = S.First.Address;
-  O.Size = S.First.Size;
-  O.Kind = S.First.Kind;
-  O.Site = S.First.Site;
-  std::copy(std::begin(S.First.Block), std::end(S.First.Block), O.Block);
-  std::copy(std::begin(S.First.Thread), std::end(S.First.Thread), O.Thread);
+  note(S.Outside, S.First, Result.Outside);
+  note(S.Unwritten, S.FirstUnwritten, Result.Unwritten);
   return Result;
 }
 

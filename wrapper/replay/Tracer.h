@@ -2,7 +2,7 @@
 //
 // The device child's side of a traced launch: hands memory and bitmaps to the
 // traced code before the launch, and reads what was marked after it. The
-// bitmaps take a quarter of the recorded memory.
+// bitmaps take three eighths of the recorded memory.
 #pragma once
 
 #include "wrapper/replay/Footprint.h"
@@ -45,7 +45,7 @@ private:
   void *Buffer = nullptr; // pinned
   std::vector<Piece> Pieces;
   size_t RangeCount = 0;
-  Address State = 0, ReadBits = 0, WrittenBits = 0;
+  Address State = 0, ReadBits = 0, WrittenBits = 0, InheritedBits = 0;
 };
 
 } // namespace r3::replay

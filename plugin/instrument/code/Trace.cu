@@ -19,6 +19,9 @@ struct Constant {
 };
 extern R3_DEVICE const Constant __r3_trace_constants[];
 extern R3_DEVICE const uint64_t __r3_trace_constant_count;
+/// Number of the first of Size bytes of the block's shared memory: its
+/// variables one after another, dynamic memory last. Defined by addTrace.
+R3_DEVICE uint64_t __r3_trace_shared(const void *Pointer, uint64_t Size);
 }
 
 namespace {
@@ -49,58 +52,131 @@ R3_DEVICE bool isConstant(uint64_t Where, uint64_t End) {
   return false;
 }
 
-R3_DEVICE void mark(uint64_t Bitmap, uint64_t Bit, uint64_t Size) {
-  auto *Words = reinterpret_cast<uint32_t *>(Bitmap);
+R3_DEVICE uint32_t *wordOf(uint64_t Bitmap, uint64_t Bit) {
+  return reinterpret_cast<uint32_t *>(Bitmap) + Bit / 32;
+}
+
+/// Calls Do(Bit, Mask) for each word that holds some of the Size bits from Bit.
+template <typename Function>
+R3_DEVICE void eachWord(uint64_t Bit, uint64_t Size, Function Do) {
   for (const uint64_t End = Bit + Size; Bit < End;) {
     const uint32_t Shift = Bit % 32;
     const uint64_t Count = End - Bit < 32 - Shift ? End - Bit : 32 - Shift;
-    const uint32_t Mask = (Count == 32 ? 0xffffffffu : (1u << Count) - 1)
-                          << Shift;
-    uint32_t *Word = Words + Bit / 32;
-    // Most accesses mark what is marked.
-    if ((__atomic_load_n(Word, __ATOMIC_RELAXED) & Mask) != Mask)
-      __atomic_fetch_or(Word, Mask, __ATOMIC_RELAXED);
+    Do(Bit, (Count == 32 ? 0xffffffffu : (1u << Count) - 1) << Shift);
     Bit += Count;
   }
 }
 
-R3_DEVICE void report(uint64_t Where, uint64_t Size, uint32_t Kind,
-                      uint32_t Site) {
-  State &S = __r3_trace_state;
-  if (__atomic_fetch_add(&S.Outside, 1u, __ATOMIC_RELAXED))
+R3_DEVICE void mark(uint32_t *Word, uint32_t Mask) {
+  // Most accesses mark what is marked.
+  if ((__atomic_load_n(Word, __ATOMIC_RELAXED) & Mask) != Mask)
+    __atomic_fetch_or(Word, Mask, __ATOMIC_RELAXED);
+}
+
+R3_DEVICE void mark(uint64_t Bitmap, uint64_t Bit, uint64_t Size) {
+  eachWord(Bit, Size,
+           [=](uint64_t At, uint32_t Mask) { mark(wordOf(Bitmap, At), Mask); });
+}
+
+/// Those of the bits that Bitmap does not have are marked in Into.
+R3_DEVICE void markRest(uint64_t Bitmap, uint64_t Into, uint64_t Bit,
+                        uint64_t Size) {
+  eachWord(Bit, Size, [=](uint64_t At, uint32_t Mask) {
+    Mask &= ~__atomic_load_n(wordOf(Bitmap, At), __ATOMIC_RELAXED);
+    if (Mask)
+      mark(wordOf(Into, At), Mask);
+  });
+}
+
+R3_DEVICE bool hasAll(uint64_t Bitmap, uint64_t Bit, uint64_t Size) {
+  bool All = true;
+  eachWord(Bit, Size, [&](uint64_t At, uint32_t Mask) {
+    All &= !(Mask & ~__atomic_load_n(wordOf(Bitmap, At), __ATOMIC_RELAXED));
+  });
+  return All;
+}
+
+R3_DEVICE void report(uint32_t &Count, Report &First, uint64_t Where,
+                      uint64_t Size, uint32_t Kind, uint32_t Site) {
+  if (__atomic_fetch_add(&Count, 1u, __ATOMIC_RELAXED))
     return;
-  S.First.Address = Where;
-  S.First.Size = Size;
-  S.First.Kind = Kind;
-  S.First.Site = Site;
-  S.First.Block[0] = __nvvm_read_ptx_sreg_ctaid_x();
-  S.First.Block[1] = __nvvm_read_ptx_sreg_ctaid_y();
-  S.First.Block[2] = __nvvm_read_ptx_sreg_ctaid_z();
-  S.First.Thread[0] = __nvvm_read_ptx_sreg_tid_x();
-  S.First.Thread[1] = __nvvm_read_ptx_sreg_tid_y();
-  S.First.Thread[2] = __nvvm_read_ptx_sreg_tid_z();
+  First.Address = Where;
+  First.Size = Size;
+  First.Kind = Kind;
+  First.Site = Site;
+  First.Block[0] = __nvvm_read_ptx_sreg_ctaid_x();
+  First.Block[1] = __nvvm_read_ptx_sreg_ctaid_y();
+  First.Block[2] = __nvvm_read_ptx_sreg_ctaid_z();
+  First.Thread[0] = __nvvm_read_ptx_sreg_tid_x();
+  First.Thread[1] = __nvvm_read_ptx_sreg_tid_y();
+  First.Thread[2] = __nvvm_read_ptx_sreg_tid_z();
+}
+
+R3_DEVICE uint64_t blockNumber() {
+  return __nvvm_read_ptx_sreg_ctaid_x() +
+         uint64_t(__nvvm_read_ptx_sreg_nctaid_x()) *
+             (__nvvm_read_ptx_sreg_ctaid_y() +
+              uint64_t(__nvvm_read_ptx_sreg_nctaid_y()) *
+                  __nvvm_read_ptx_sreg_ctaid_z());
+}
+
+R3_DEVICE bool accessShared(const void *Pointer, uint64_t Size, uint32_t Kind,
+                            uint32_t Site) {
+  State &S = __r3_trace_state;
+  const auto Where = reinterpret_cast<uint64_t>(Pointer);
+  const uint64_t At = __r3_trace_shared(Pointer, Size);
+  // What is known to be a variable of the kernel is never the system's.
+  if (At == NotOurs && !(Kind & InShared))
+    return true;
+  if (At >= Nowhere) {
+    report(S.Outside, S.First, Where, Size, Kind | InShared, Site);
+    return false;
+  }
+  const uint64_t Block = blockNumber();
+  if (Block >= S.SharedBlocks)
+    return true;
+  const uint64_t Bits = S.SharedBits + Block * S.SharedWords * 4;
+  if ((Kind & Read) && !hasAll(Bits, At, Size))
+    report(S.Unwritten, S.FirstUnwritten, Where, Size, Kind | InShared, Site);
+  if (Kind & Write)
+    mark(Bits, At, Size);
+  return true;
 }
 
 } // namespace
 
-/// Marks an access; false where it is outside of all recorded memory.
+extern "C" R3_DEVICE uint64_t __r3_trace_dynamic_size() {
+  uint32_t Size;
+  asm("mov.u32 %0, %%dynamic_smem_size;" : "=r"(Size));
+  return Size;
+}
+
+/// Marks an access; false where it is outside of all recorded memory and of the
+/// block's shared memory.
 extern "C" R3_DEVICE bool __r3_trace_access(const void *Pointer, uint64_t Size,
                                             uint32_t Kind, uint32_t Site) {
-  if (!Size || !__nvvm_isspacep_global(Pointer))
+  if (!Size)
     return true;
+  if ((Kind & InShared) || __nvvm_isspacep_shared(Pointer))
+    return accessShared(Pointer, Size, Kind, Site);
+  if (!__nvvm_isspacep_global(Pointer))
+    return true;
+  State &S = __r3_trace_state;
   const auto Where = reinterpret_cast<uint64_t>(Pointer);
   const uint64_t End = Where + Size;
   const Range *R = End > Where ? find(Where, End) : nullptr;
   if (!R) {
     if (Kind == Read && End > Where && isConstant(Where, End))
       return true;
-    report(Where, Size, Kind, Site);
+    report(S.Outside, S.First, Where, Size, Kind, Site);
     return false;
   }
   const uint64_t Bit = R->Bit + (Where - R->Begin);
-  if (Kind & Read)
-    mark(__r3_trace_state.ReadBits, Bit, Size);
+  if (Kind & Read) {
+    mark(S.ReadBits, Bit, Size);
+    markRest(S.WrittenBits, S.InheritedBits, Bit, Size);
+  }
   if (Kind & Write)
-    mark(__r3_trace_state.WrittenBits, Bit, Size);
+    mark(S.WrittenBits, Bit, Size);
   return true;
 }
