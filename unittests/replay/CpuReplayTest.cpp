@@ -209,6 +209,27 @@ TEST_F(CpuReplayTest, WhatIsWrittenAgainIsEvidence) {
   EXPECT_EQ(P->Result, Outcome::NotVerifiable) << P->Message;
 }
 
+TEST_F(CpuReplayTest, FrozenBuildsSayWhatDependsOnUndefinedValues) {
+  auto W = start();
+  EvaluationRequest What{pipeline("default<O3>"), {0}};
+  What.Checks = {Check::Frozen};
+  Error E = W->load({record(options("staged", 1000))});
+  ASSERT_FALSE(E) << E.message();
+  auto R = W->evaluate(What);
+  ASSERT_TRUE(R && R->Checks.size() == 1);
+  EXPECT_TRUE(R->Checks[0].Made) << R->Checks[0].Message;
+  EXPECT_EQ(R->Result, Outcome::Ok) << R->Message;
+  // An original that does it itself says nothing about its variants.
+  E = W->load({record(options("undefined", 1000))});
+  ASSERT_FALSE(E) << E.message();
+  R = W->evaluate(What);
+  ASSERT_TRUE(R && R->Checks.size() == 1);
+  EXPECT_FALSE(R->Checks[0].Made);
+  EXPECT_THAT(R->Checks[0].Message,
+              HasSubstr("the original itself depends on undefined values"));
+  EXPECT_EQ(R->Result, Outcome::Ok) << R->Message;
+}
+
 TEST_F(CpuReplayTest, ReadsOutsideAreNamedWithTheirPlace) {
   ReplayReport P = fate("peeks");
   EXPECT_EQ(P.Result, Outcome::OutOfBounds);

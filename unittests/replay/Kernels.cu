@@ -43,6 +43,16 @@ __global__ void staged(float *x, float *y, float a, int n) {
     y[i] += a * Tile[threadIdx.x ^ 1];
 }
 
+/// Uses a variable that one thread sets; compilers take its value for all.
+__global__ void undefined(float *x, float *y, float a, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  int flip;
+  if (i == 0)
+    flip = 0;
+  if (i < n)
+    y[i] += a * x[i ^ (flip & 1)];
+}
+
 __global__ void hang(float *x, float *y, float a, int n) {
   while (*static_cast<volatile float *>(x) >= 0)
     ;

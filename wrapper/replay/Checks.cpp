@@ -42,6 +42,7 @@ trust::Judgement Session::checkAfter(Evaluation &E) {
   static constexpr std::pair<Check, CheckMethod> Table[] = {
       {Check::Poison, &Session::notePoison},
       {Check::Reads, &Session::checkReads},
+      {Check::Frozen, &Session::checkFrozen},
   };
   for (const auto &[What, Method] : Table)
     if (auto J = makeCheck(What, Method, E); !J.ok())

@@ -119,7 +119,7 @@ trust::Judgement Session::runSlot(size_t Index, const char *Slot,
   if (!A.ok())
     return {A.Ending, A.Message};
   Ns = A.Ns;
-  const bool IsVariant = std::string_view(Slot) == VariantSlot;
+  const bool IsVariant = std::string_view(Slot) != OriginalSlot;
   const std::pair Results{Index, digestOf(A.Digests)};
   if (IsVariant && E.Accepted.count(Results))
     return {};

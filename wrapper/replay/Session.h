@@ -125,6 +125,9 @@ private:
   trust::Judgement checkBefore(Evaluation &E);
   trust::Judgement checkAfter(Evaluation &E);
   CheckOutcome notePoison(Evaluation &E);
+  CheckOutcome checkFrozen(Evaluation &E);
+  CheckOutcome runFrozen(const std::string &VariantJson, size_t Pattern,
+                         Evaluation &E);
 
   // Evaluation.
   Expected<Evaluation> readEvaluation(const json::Value &Request) const;
