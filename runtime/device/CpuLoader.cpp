@@ -126,8 +126,13 @@ public:
     return Engine.launch(Kernel, Config, Arguments, Stream);
   }
   DeviceFault fault() override { return Engine.fault(); }
-  Error launchEmpty(StreamHandle Stream) override {
-    return Engine.launchEmpty(Stream);
+  Error hold(StreamHandle Stream, uint32_t *Word, uint32_t Value) override {
+    return Engine.hold(Stream, Word, Value);
+  }
+  Expected<KernelHandle> emptyKernel() override { return Engine.emptyKernel(); }
+  Error readRepeatedly(Address Where, uint64_t Size, uint32_t Times,
+                       StreamHandle Stream) override {
+    return Engine.readRepeatedly(Where, Size, Times, Stream);
   }
   void limitAccess(std::span<const AddressRange> Ranges) override {
     Engine.limitAccess(Ranges);

@@ -5,6 +5,7 @@
 #include "runtime/device/Device.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <thread>
 
@@ -39,6 +40,12 @@ Error Device::waitFor(EventHandle Event, uint64_t TimeoutMs) {
                   static_cast<unsigned long long>(TimeoutMs));
     pause(Round);
   }
+}
+
+void Device::release(uint32_t *Word, uint32_t Value) {
+  std::atomic_ref<uint32_t> Shared(*Word);
+  Shared.store(Value, std::memory_order_release);
+  Shared.notify_all();
 }
 
 Error Device::synchronize(StreamHandle Stream, uint64_t TimeoutMs) {

@@ -16,6 +16,7 @@
 
 #include "runtime/support/Digest.h"
 #include "runtime/support/Error.h"
+#include "runtime/support/Measurement.h"
 #include "runtime/support/Outcome.h"
 #include "runtime/support/Recording.h"
 
@@ -152,9 +153,41 @@ public:
                              uint8_t *Out, StreamHandle Stream) = 0;
   /// Writes, then reads, twice the L2 cache of other memory.
   virtual Error flushCache(StreamHandle Stream) = 0;
-  /// Launches a kernel that does nothing: what a launch itself costs.
-  virtual Error launchEmpty(StreamHandle) {
+
+  // --- What timing needs. The default forms are for devices that are not
+  // timed.
+
+  /// Holds what is put into Stream from here on until release() has set *Word
+  /// to Value or beyond. Word: in memory of allocateHost. Nothing that waits
+  /// for the stream, allocates, frees or loads may be called before.
+  virtual Error hold(StreamHandle, uint32_t *Word, uint32_t Value) {
+    (void)Word, (void)Value;
+    return fail(ErrorCode::CannotRunHere, "this device cannot hold a stream");
+  }
+  static void release(uint32_t *Word, uint32_t Value);
+  /// A kernel without arguments that does nothing, to be launched in any shape:
+  /// what a launch itself costs. Owned by the device.
+  virtual Expected<KernelHandle> emptyKernel() {
     return fail(ErrorCode::CannotRunHere, "this device has no empty kernel");
+  }
+  /// The clocks of now, and what holds them back.
+  virtual Expected<ClockSample> clocks() {
+    return fail(ErrorCode::CannotRunHere, "this device has no clocks to read");
+  }
+  /// Reads all of [Where, Where+Size) Times times with all processors, past
+  /// caches that only one of them has.
+  virtual Error readRepeatedly(Address Where, uint64_t Size, uint32_t Times,
+                               StreamHandle) {
+    (void)Where, (void)Size, (void)Times;
+    return fail(ErrorCode::CannotRunHere, "this device's rates are not known");
+  }
+  enum class Arithmetic { Float, Double };
+  /// Multiply-adds on all processors that wait for nothing; the number of
+  /// operations (two each) grows with Rounds.
+  virtual Expected<double> multiplyAdd(Arithmetic, uint32_t Rounds,
+                                       StreamHandle) {
+    (void)Rounds;
+    return fail(ErrorCode::CannotRunHere, "this device's rates are not known");
   }
 
   // --- Code.

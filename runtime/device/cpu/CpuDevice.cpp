@@ -10,6 +10,7 @@
 #include "llvm/Config/llvm-config.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -129,6 +130,17 @@ Error CpuDevice::onStream(StreamHandle Handle, std::function<void()> Work,
     return noStream();
   Streams.submit(*S, std::move(Work), Inline);
   return Error::success();
+}
+
+Error CpuDevice::hold(StreamHandle Handle, uint32_t *Word, uint32_t Value) {
+  return onStream(
+      Handle,
+      [=] {
+        std::atomic_ref<uint32_t> Shared(*Word);
+        for (uint32_t Seen; int32_t((Seen = Shared) - Value) < 0;)
+          Shared.wait(Seen);
+      },
+      /*Inline=*/false);
 }
 
 Expected<StreamHandle> CpuDevice::createStreamWith(bool NonBlocking,

@@ -87,7 +87,10 @@ public:
                      std::span<const AddressRange> Targets, uint8_t *Out,
                      StreamHandle Stream) override;
   Error flushCache(StreamHandle Stream) override;
-  Error launchEmpty(StreamHandle Stream) override;
+  Error hold(StreamHandle Stream, uint32_t *Word, uint32_t Value) override;
+  Expected<KernelHandle> emptyKernel() override;
+  Error readRepeatedly(Address Where, uint64_t Size, uint32_t Times,
+                       StreamHandle Stream) override;
 
   Expected<std::unique_ptr<DeviceModule>>
   load(std::span<const uint8_t> Image) override;

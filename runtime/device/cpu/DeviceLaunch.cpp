@@ -180,10 +180,26 @@ Error CpuDevice::launchKernel(Kernel &K, const LaunchConfig &Config,
   return Error::success();
 }
 
-Error CpuDevice::launchEmpty(StreamHandle Handle) {
-  return onStream(
-      Handle, [this] { Processors.run(1, [](unsigned) {}); },
-      /*Inline=*/false);
+namespace {
+
+/// One function for all threads of any launch.
+class EmptyKernel final : public CompiledKernel {
+public:
+  EmptyKernel() {
+    Name = "empty";
+    Code.Entry = [](ThreadContext *, const uint8_t *) {};
+  }
+  Expected<const LinkedCode *> code() override { return &Code; }
+
+private:
+  LinkedCode Code;
+};
+
+} // namespace
+
+Expected<KernelHandle> CpuDevice::emptyKernel() {
+  static EmptyKernel Empty;
+  return static_cast<KernelHandle>(static_cast<Kernel *>(&Empty));
 }
 
 Error CpuDevice::launch(KernelHandle Handle, const LaunchConfig &Config,

@@ -145,23 +145,52 @@ Error CpuDevice::scanPointers(Address Where, uint64_t Size,
       /*Inline=*/false);
 }
 
+namespace {
+
+constexpr size_t Line = 64 / sizeof(uint64_t);
+
+/// One word of each line of [Words, Words+Count).
+void readLines(const uint64_t *Words, size_t Count) {
+  uint64_t Sum = 0;
+  for (size_t I = 0; I < Count; I += Line)
+    Sum += Words[I];
+  // Reading must not be optimised away.
+  asm volatile("" : : "r"(Sum) : "memory");
+}
+
+} // namespace
+
+Error CpuDevice::readRepeatedly(Address Where, uint64_t Size, uint32_t Times,
+                                StreamHandle Stream) {
+  return onStream(
+      Stream,
+      [=, this] {
+        Processors.each(pieces(Size), [=](uint64_t Piece) {
+          const uint64_t Offset = Piece * PieceBytes;
+          const auto *Words = static_cast<uint64_t *>(pointer(Where + Offset));
+          for (uint32_t Time = 0; Time < Times; ++Time)
+            readLines(Words, std::min(PieceBytes, Size - Offset) / 8);
+        });
+      },
+      /*Inline=*/false);
+}
+
 Error CpuDevice::flushCache(StreamHandle Stream) {
   return onStream(
       Stream,
       [this] {
-        constexpr size_t Line = 64 / sizeof(uint64_t);
         std::lock_guard Lock(FlushMutex);
         FlushBuffer.resize(2 * Identity.L2Bytes / sizeof(uint64_t));
         uint64_t *Other = FlushBuffer.data();
-        size_t Count = FlushBuffer.size();
+        const size_t Count = FlushBuffer.size();
         for (bool Write : {true, false})
           Processors.each(pieces(Count * 8), [=](uint64_t Piece) {
-            uint64_t Sum = 0;
-            size_t End = std::min<size_t>((Piece + 1) * PieceBytes / 8, Count);
-            for (size_t I = Piece * PieceBytes / 8; I < End; I += Line)
-              Sum += Write ? ++Other[I] : Other[I];
-            // Reading must not be optimised away.
-            asm volatile("" : : "r"(Sum) : "memory");
+            const size_t Begin = Piece * PieceBytes / 8;
+            const size_t Own = std::min<size_t>(PieceBytes / 8, Count - Begin);
+            for (size_t I = Begin; Write && I < Begin + Own; I += Line)
+              ++Other[I];
+            if (!Write)
+              readLines(Other + Begin, Own);
           });
       },
       /*Inline=*/false);

@@ -4,6 +4,8 @@
 // program's context.
 #include "runtime/device/cuda/CudaDevice.h"
 
+#include "runtime/device/cuda/CudaModule.h"
+
 using namespace r3;
 
 CudaDevice::Scope::Scope(const CudaDevice &D) : D(D) {
@@ -133,6 +135,9 @@ Error CudaDevice::start() {
   if (!Loaded)
     return Loaded.error();
   Kernels = std::move(*Loaded);
+  Empty = std::make_unique<CudaKernel>();
+  Empty->Function = Kernels->emptyFunction();
+  Empty->ParameterBytes = 0;
   return Error::success();
 }
 

@@ -12,10 +12,14 @@
 #include "runtime/device/Device.h"
 #include "runtime/device/cuda/Driver.h"
 #include "runtime/device/cuda/Kernels.h"
+#include "runtime/device/cuda/Nvml.h"
 
 #include <mutex>
+#include <optional>
 
 namespace r3 {
+
+struct CudaKernel; // CudaModule.h
 
 class CudaDevice final : public Device {
 public:
@@ -71,7 +75,14 @@ public:
                      std::span<const AddressRange> Targets, uint8_t *Out,
                      StreamHandle Stream) override;
   Error flushCache(StreamHandle Stream) override;
-  Error launchEmpty(StreamHandle Stream) override;
+
+  Error hold(StreamHandle Stream, uint32_t *Word, uint32_t Value) override;
+  Expected<KernelHandle> emptyKernel() override;
+  Expected<ClockSample> clocks() override;
+  Error readRepeatedly(Address Where, uint64_t Size, uint32_t Times,
+                       StreamHandle Stream) override;
+  Expected<double> multiplyAdd(Arithmetic What, uint32_t Rounds,
+                               StreamHandle Stream) override;
 
   Expected<std::unique_ptr<DeviceModule>>
   load(std::span<const uint8_t> Image) override;
@@ -109,6 +120,8 @@ private:
   uint64_t Granularity = 0;
   std::unique_ptr<CudaKernels> Kernels;
   CUstream BehindLegacy = nullptr; // a blocking stream, for recordLegacy
+  std::unique_ptr<CudaKernel> Empty;
+  std::optional<Expected<Nvml>> Management; // once it was asked for
   std::mutex FaultLock;
   DeviceFault LastFault;
 };

@@ -125,8 +125,3 @@ Error CudaDevice::flushCache(StreamHandle Stream) {
   Scope Enter(*this);
   return Kernels->flushCache(asStream(Stream));
 }
-
-Error CudaDevice::launchEmpty(StreamHandle Stream) {
-  Scope Enter(*this);
-  return Kernels->empty(asStream(Stream));
-}

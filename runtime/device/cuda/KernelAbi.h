@@ -24,7 +24,13 @@ struct DeviceRange {
 inline constexpr unsigned HashThreads = 128;
 inline constexpr unsigned ScanThreads = 256;
 inline constexpr unsigned FlushThreads = 256;
-inline constexpr unsigned FlushSinkWords = 1024;
+inline constexpr unsigned SinkWords = 1024;
+inline constexpr unsigned ArithmeticThreads = 256;
+/// Operations of a thread in one round of r3_multiply_add: chains that wait
+/// for nothing but themselves, steps of each, two operations a step.
+inline constexpr unsigned ArithmeticChains = 8, ArithmeticSteps = 16;
+inline constexpr unsigned ArithmeticOperations =
+    2 * ArithmeticChains * ArithmeticSteps;
 
 /// Warps that r3_hash_leaves needs.
 constexpr uint64_t hashWarps(uint64_t Size) {

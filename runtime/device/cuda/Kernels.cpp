@@ -69,6 +69,9 @@ Error CudaKernels::start() {
               {&Scan, "r3_scan_pointers"},
               {&FlushWrite, "r3_flush_write"},
               {&FlushRead, "r3_flush_read"},
+              {&Read, "r3_read"},
+              {&FloatMultiplyAdd, "r3_multiply_add_float"},
+              {&DoubleMultiplyAdd, "r3_multiply_add_double"},
               {&Empty, "r3_empty"}};
   for (auto &Row : Rows) {
     if (Error E =
@@ -93,8 +96,8 @@ CudaKernels::~CudaKernels() {
   }
   if (FlushBuffer)
     Api.MemFree(FlushBuffer);
-  if (FlushSink)
-    Api.MemFree(FlushSink);
+  if (Sink)
+    Api.MemFree(Sink);
   if (HashesFree)
     Api.EventDestroy(HashesFree);
   if (Hashes)
@@ -241,26 +244,57 @@ Error CudaKernels::fillTable(Table &T, std::span<const AddressRange> Targets,
   return R3_CUDA_CALL(EventRecord(T.LastUse, Stream));
 }
 
+Error CudaKernels::allocateSink() {
+  if (Sink)
+    return Error::success();
+  return R3_CUDA_CALL(MemAlloc(&Sink, SinkWords * sizeof(unsigned)));
+}
+
 Error CudaKernels::allocateFlushBuffer() {
-  if (FlushSink)
+  if (FlushBuffer)
     return Error::success();
   FlushBytes = 2 * std::max<uint64_t>(L2Bytes, 1 << 20);
-  if (!FlushBuffer)
-    if (Error E = R3_CUDA_CALL(MemAlloc(&FlushBuffer, FlushBytes)))
-      return E;
-  return R3_CUDA_CALL(MemAlloc(&FlushSink, FlushSinkWords * sizeof(unsigned)));
+  return R3_CUDA_CALL(MemAlloc(&FlushBuffer, FlushBytes));
 }
 
 Error CudaKernels::flushCache(CUstream Stream) {
   std::lock_guard Guard(Lock);
   if (Error E = allocateFlushBuffer())
     return E;
+  if (Error E = allocateSink())
+    return E;
   uint64_t Vectors = FlushBytes / 16;
   uint64_t Blocks = uint64_t(Multiprocessors) * BlocksPerMultiprocessor;
   unsigned Value = 1;
-  void *Write[] = {&FlushBuffer, &Vectors, &Value};
-  void *Read[] = {&FlushBuffer, &Vectors, &FlushSink};
-  if (Error E = launch(FlushWrite, Blocks, FlushThreads, Stream, Write))
+  void *WriteParameters[] = {&FlushBuffer, &Vectors, &Value};
+  void *ReadParameters[] = {&FlushBuffer, &Vectors, &Sink};
+  if (Error E =
+          launch(FlushWrite, Blocks, FlushThreads, Stream, WriteParameters))
     return E;
-  return launch(FlushRead, Blocks, FlushThreads, Stream, Read);
+  return launch(FlushRead, Blocks, FlushThreads, Stream, ReadParameters);
+}
+
+Error CudaKernels::read(Address Where, uint64_t Size, uint32_t Times,
+                        CUstream Stream) {
+  std::lock_guard Guard(Lock);
+  if (Error E = allocateSink())
+    return E;
+  uint64_t Vectors = Size / 16;
+  uint64_t Blocks = uint64_t(Multiprocessors) * BlocksPerMultiprocessor;
+  void *Parameters[] = {&Where, &Vectors, &Times, &Sink};
+  return launch(Read, Blocks, FlushThreads, Stream, Parameters);
+}
+
+Expected<double> CudaKernels::multiplyAdd(Device::Arithmetic What,
+                                          uint32_t Rounds, CUstream Stream) {
+  std::lock_guard Guard(Lock);
+  if (Error E = allocateSink())
+    return E;
+  uint64_t Blocks = uint64_t(Multiprocessors) * BlocksPerMultiprocessor;
+  void *Parameters[] = {&Rounds, &Sink};
+  if (Error E = launch(What == Device::Arithmetic::Float ? FloatMultiplyAdd
+                                                         : DoubleMultiplyAdd,
+                       Blocks, ArithmeticThreads, Stream, Parameters))
+    return E;
+  return double(Blocks) * ArithmeticThreads * ArithmeticOperations * Rounds;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The device's own kernels: leaf hashes, pointer scan, cache flush and an
-// empty kernel. Compiled by clang without CUDA's headers (so that no toolkit
+// The device's own kernels: leaf hashes, pointer scan, cache flush, rates and
+// an empty kernel. Compiled by clang without CUDA's headers (so that no toolkit
 // version matters) to PTX for sm_75, which every newer driver translates; the
 // host side is KernelAbi.h. Pointers to the program's memory are volatile in
 // effect: nothing here may assume that they are not written between launches,
@@ -222,7 +222,77 @@ R3_KERNEL R3_BOUNDS(FlushThreads)
   for (uint64_t I = globalThread(); I < Vectors; I += Stride)
     Sum ^= Buffer[I];
   // Used, so that the reads stay.
-  Sink[globalThread() % FlushSinkWords] = Sum[0] ^ Sum[1] ^ Sum[2] ^ Sum[3];
+  Sink[globalThread() % SinkWords] = Sum[0] ^ Sum[1] ^ Sum[2] ^ Sum[3];
+}
+
+// --- Rates: how fast the device reads and calculates at most.
+
+/// From the cache that all multiprocessors share, or from memory.
+R3_DEVICE Vector loadShared(const Vector *From) {
+#ifdef __CUDA_ARCH__
+  uint32_t A, B, C, D;
+  asm volatile("ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(A), "=r"(B), "=r"(C), "=r"(D)
+               : "l"(From));
+  return Vector{A, B, C, D};
+#else
+  return *From;
+#endif
+}
+
+R3_KERNEL R3_BOUNDS(FlushThreads)
+    r3_read(const Vector *Buffer, uint64_t Vectors, unsigned Times,
+            unsigned *Sink) {
+  Vector Sum = {0, 0, 0, 0};
+  uint64_t Stride = allThreads();
+  for (unsigned Time = 0; Time < Times; ++Time) {
+    uint64_t I = globalThread();
+    // Four loads are under way at a time.
+    for (; I + 3 * Stride < Vectors; I += 4 * Stride) {
+      const Vector *At = Buffer + I;
+      Vector A = loadShared(At), B = loadShared(At + Stride);
+      Vector C = loadShared(At + 2 * Stride), D = loadShared(At + 3 * Stride);
+      Sum ^= A ^ B ^ C ^ D;
+    }
+    for (; I < Vectors; I += Stride)
+      Sum ^= loadShared(Buffer + I);
+  }
+  Sink[globalThread() % SinkWords] = Sum[0] ^ Sum[1] ^ Sum[2] ^ Sum[3];
+}
+
+R3_DEVICE float fused(float A, float B, float C) {
+  return __builtin_fmaf(A, B, C);
+}
+R3_DEVICE double fused(double A, double B, double C) {
+  return __builtin_fma(A, B, C);
+}
+
+template <typename T> R3_DEVICE void multiplyAdd(unsigned Rounds, T *Sink) {
+  T Values[ArithmeticChains];
+  for (unsigned Chain = 0; Chain < ArithmeticChains; ++Chain)
+    Values[Chain] = T(globalThread() + Chain);
+  for (unsigned Round = 0; Round < Rounds; ++Round) {
+#pragma unroll
+    for (unsigned Step = 0; Step < ArithmeticSteps; ++Step) {
+#pragma unroll
+      for (unsigned Chain = 0; Chain < ArithmeticChains; ++Chain)
+        Values[Chain] = fused(Values[Chain], T(0.5), T(1));
+    }
+  }
+  T Sum = 0;
+  for (unsigned Chain = 0; Chain < ArithmeticChains; ++Chain)
+    Sum += Values[Chain];
+  Sink[globalThread() % (SinkWords / 2)] = Sum;
+}
+
+R3_KERNEL R3_BOUNDS(ArithmeticThreads)
+    r3_multiply_add_float(unsigned Rounds, float *Sink) {
+  multiplyAdd(Rounds, Sink);
+}
+
+R3_KERNEL R3_BOUNDS(ArithmeticThreads)
+    r3_multiply_add_double(unsigned Rounds, double *Sink) {
+  multiplyAdd(Rounds, Sink);
 }
 
 R3_KERNEL r3_empty() {}

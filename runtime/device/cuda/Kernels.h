@@ -39,6 +39,11 @@ public:
                      CUstream Stream);
   Error flushCache(CUstream Stream);
   Error empty(CUstream Stream);
+  CUfunction emptyFunction() const { return Empty; }
+  /// Device.h: readRepeatedly, multiplyAdd.
+  Error read(Address Where, uint64_t Size, uint32_t Times, CUstream Stream);
+  Expected<double> multiplyAdd(Device::Arithmetic What, uint32_t Rounds,
+                               CUstream Stream);
 
 private:
   struct Table;
@@ -60,6 +65,7 @@ private:
   Error fillTable(Table &T, std::span<const AddressRange> Targets,
                   CUstream Stream);
   Error allocateFlushBuffer();
+  Error allocateSink();
 
   const Driver &Api;
   Checker Check;
@@ -67,7 +73,8 @@ private:
   uint64_t L2Bytes;
   CUmodule Module = nullptr;
   CUfunction Hash = nullptr, Scan = nullptr, FlushWrite = nullptr,
-             FlushRead = nullptr, Empty = nullptr;
+             FlushRead = nullptr, Read = nullptr, FloatMultiplyAdd = nullptr,
+             DoubleMultiplyAdd = nullptr, Empty = nullptr;
 
   std::mutex Lock; // of everything below
   CUdeviceptr Hashes = 0;
@@ -75,7 +82,7 @@ private:
   std::vector<std::unique_ptr<Table>> Tables;
   CUdeviceptr FlushBuffer = 0;
   uint64_t FlushBytes = 0;
-  CUdeviceptr FlushSink = 0;
+  CUdeviceptr Sink = 0; // for sums that nobody needs
 };
 
 } // namespace r3

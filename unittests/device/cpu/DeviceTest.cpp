@@ -266,10 +266,65 @@ TEST_F(DeviceTest, CopiesLargeAndOverlapping) {
   EXPECT_EQ(std::memcmp(From.data(), To.data() + 1, N * 8 - 8), 0);
   EXPECT_FALSE(Device.fill(B, 0xab, N * 8, nullptr));
   EXPECT_FALSE(Device.flushCache(nullptr));
-  EXPECT_FALSE(Device.launchEmpty(nullptr));
   EXPECT_FALSE(Device.synchronize(nullptr, 60000));
   EXPECT_EQ(To[0], 0xababababababababu);
   EXPECT_EQ(To[N - 1], 0xababababababababu);
+}
+
+// --- Timing.
+
+TEST_F(DeviceTest, HoldsAStreamUntilItIsReleased) {
+  auto Stream = Device.createStream();
+  auto Done = Device.createEvent(/*Timing=*/false);
+  auto Word = Device.allocateHost(sizeof(uint32_t));
+  ASSERT_TRUE(Stream && Done && Word);
+  auto *Gate = static_cast<uint32_t *>(*Word);
+  // Values go on over the end of their range.
+  for (uint32_t Value : {1u, 2u, 0x7fffffffu, 0xfffffff0u, 3u}) {
+    EXPECT_FALSE(Device.hold(*Stream, Gate, Value));
+    EXPECT_FALSE(Device.record(*Done, *Stream));
+    EXPECT_EQ(Device.waitFor(*Done, 20).code(), ErrorCode::Timeout) << Value;
+    Device::release(Gate, Value);
+    EXPECT_FALSE(Device.waitFor(*Done, 10000)) << Value;
+  }
+  EXPECT_FALSE(Device.hold(*Stream, Gate, 2)); // long past
+  EXPECT_FALSE(Device.synchronize(*Stream, 10000));
+  EXPECT_FALSE(Device.freeHost(*Word));
+}
+
+TEST_F(DeviceTest, EmptyKernelTakesAnyShape) {
+  auto Empty = Device.emptyKernel();
+  ASSERT_TRUE(bool(Empty));
+  LaunchConfig Config;
+  Config.Grid = {7, 5, 3};
+  Config.Block = {32, 16, 2};
+  Config.DynamicShared = Config.MaxDynamicShared = 100 * 1024;
+  EXPECT_FALSE(Device.launch(*Empty, Config, {}, nullptr));
+  EXPECT_FALSE(Device.synchronize(nullptr, 10000));
+  Config.Block = {2048, 1, 1};
+  EXPECT_TRUE(Device.launch(*Empty, Config, {}, nullptr));
+}
+
+TEST_F(DeviceTest, ReadsMemoryAsOftenAsAsked) {
+  const uint64_t Size = 10 << 20;
+  auto Where = Device.allocate(Size);
+  auto Begin = Device.createEvent(/*Timing=*/true);
+  auto End = Device.createEvent(/*Timing=*/true);
+  ASSERT_TRUE(Where && Begin && End);
+  EXPECT_FALSE(Device.fill(*Where, 1, Size, nullptr));
+  double Best[2] = {1e9, 1e9};
+  for (int Try = 0; Try < 10; ++Try)
+    for (int Often : {0, 1}) {
+      EXPECT_FALSE(Device.record(*Begin, nullptr));
+      EXPECT_FALSE(
+          Device.readRepeatedly(*Where, Size, Often ? 64 : 1, nullptr));
+      EXPECT_FALSE(Device.record(*End, nullptr));
+      EXPECT_FALSE(Device.waitFor(*End, 10000));
+      Best[Often] = std::min(Best[Often], *Device.elapsedMs(*Begin, *End));
+    }
+  EXPECT_GT(Best[1], 4 * Best[0]);
+  EXPECT_FALSE(Device.free(*Where));
+  EXPECT_EQ(Device.clocks().error().code(), ErrorCode::CannotRunHere);
 }
 
 TEST_F(DeviceTest, DigestsAsTheHostDoes) {

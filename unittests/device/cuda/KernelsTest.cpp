@@ -147,11 +147,36 @@ TEST(Kernels, ScanEqualsAPlainOne) {
 
 TEST(Kernels, FlushTouchesTheWholeBuffer) {
   std::vector<Vector> Buffer(1000);
-  std::vector<unsigned> Sink(FlushSinkWords);
+  std::vector<unsigned> Sink(SinkWords);
   test::runGrid(1, 64,
                 [&] { r3_flush_write(Buffer.data(), Buffer.size(), 5); });
   for (size_t I = 0; I < Buffer.size(); ++I)
     EXPECT_EQ(Buffer[I][0], 5u);
+  // Each thread reads each of its vectors as often as asked: an odd number of
+  // times shows all of them, an even one none.
+  for (unsigned Times : {1u, 2u}) {
+    std::vector<unsigned> Read(SinkWords);
+    test::runGrid(1, 64, [&] {
+      r3_read(Buffer.data(), Buffer.size(), Times, Read.data());
+    });
+    for (unsigned Thread = 0; Thread < 64; ++Thread) {
+      unsigned Want = 0;
+      for (size_t I = Thread; I < Buffer.size(); I += 64)
+        Want ^= Buffer[I][0] ^ Buffer[I][1] ^ Buffer[I][2] ^ Buffer[I][3];
+      EXPECT_EQ(Read[Thread], Times % 2 ? Want : 0) << Thread;
+    }
+  }
+  // Halving and adding one comes to two.
+  std::vector<double> Doubles(SinkWords / 2);
+  std::vector<float> Floats(SinkWords / 2);
+  test::runGrid(1, ArithmeticThreads, [&] {
+    r3_multiply_add_double(4, Doubles.data());
+    r3_multiply_add_float(4, Floats.data());
+  });
+  for (unsigned Thread = 0; Thread < ArithmeticThreads; ++Thread) {
+    EXPECT_NEAR(Doubles[Thread], 2 * ArithmeticChains, 1e-9) << Thread;
+    EXPECT_NEAR(Floats[Thread], 2 * ArithmeticChains, 1e-4) << Thread;
+  }
   test::runGrid(1, 64, [&] {
     r3_flush_read(Buffer.data(), Buffer.size(), Sink.data());
     r3_empty();
