@@ -42,6 +42,7 @@ public:
     return AddressRange{reinterpret_cast<Address>(Table), sizeof(Table)};
   }
   std::string Word;
+  unsigned Launches = 0;
   alignas(64) float Table[16] = {};
 };
 
@@ -176,6 +177,17 @@ public:
     return {};
   }
   Error flushCache(StreamHandle) override { return {}; }
+  Error hold(StreamHandle, uint32_t *, uint32_t) override { return {}; }
+  Expected<KernelHandle> emptyKernel() override { return KernelHandle(&Empty); }
+  Expected<ClockSample> clocks() override { return ClockSample{1980, 3201, 4}; }
+  /// Reads 4 MiB in a millisecond from memory, twice as much from the cache.
+  Error readRepeatedly(Address, uint64_t Size, uint32_t Times,
+                       StreamHandle) override {
+    const double Ms = double(Size) * Times / (4 << 20);
+    std::this_thread::sleep_for(
+        std::chrono::duration<double, std::milli>(Times > 1 ? Ms / 2 : Ms));
+    return {};
+  }
 
   Expected<std::unique_ptr<DeviceModule>>
   load(std::span<const uint8_t> Image) override {
@@ -188,11 +200,17 @@ public:
 
   Error launch(KernelHandle Kernel, const LaunchConfig &,
                std::span<const uint8_t> Raw, StreamHandle) override {
+    auto &Module = *static_cast<FakeModule *>(Kernel);
     Arguments A;
+    if (&Module == &Empty)
+      return {};
     if (Raw.size() != sizeof(A))
       return fail(ErrorCode::Failed, "%zu bytes of arguments", Raw.size());
     std::memcpy(&A, Raw.data(), sizeof(A));
-    return run(static_cast<FakeModule *>(Kernel)->Word, A);
+    const bool IsLate = ++Module.Launches >= 8;
+    if (Module.Word == "tires" && IsLate)
+      return {};
+    return run(Module.Word == "late" && IsLate ? "crash" : Module.Word, A);
   }
   DeviceFault fault() override { return std::exchange(Last, {}); }
 
@@ -248,6 +266,7 @@ private:
   }
 
   Setup S;
+  FakeModule Empty{"empty"};
   uint64_t Created = 0;
   DeviceFault Last;
 };

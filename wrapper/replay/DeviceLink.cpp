@@ -299,13 +299,53 @@ Error DeviceLink::readResults(const Answer &Reply, Attempt &A) {
   return In.finish();
 }
 
+Attempt DeviceLink::loadIfNot(const std::string &Slot) {
+  auto C = Codes.find(Slot);
+  return C != Codes.end() && !C->second.Loaded ? loadCode(Slot, C->second)
+                                               : Attempt();
+}
+
+std::optional<DeviceLink::Answer> DeviceLink::receiveRun(uint64_t DeadlineMs,
+                                                         Attempt &Why) {
+  // Restore, launch, digests: each with a deadline of its own.
+  int TimeoutMs = patienceMs();
+  bool Launching = false;
+  for (;;) {
+    auto Reply = receive(TimeoutMs);
+    if (!Reply && Launching && Reply.error().code() == ErrorCode::Timeout)
+      Why =
+          lost(fail(ErrorCode::Timeout, "the kernel did not end within %llu ms",
+                    static_cast<unsigned long long>(DeadlineMs)),
+               Outcome::Timeout);
+    else if (!Reply)
+      Why = lost(Reply.error());
+    if (!Reply)
+      return std::nullopt;
+    const std::string Verb = json::text(Reply->Header, "verb", "");
+    Launching = Verb == "launching";
+    TimeoutMs = Launching ? static_cast<int>(DeadlineMs) : patienceMs();
+    if (Verb == "reply")
+      return std::move(*Reply);
+  }
+}
+
+Attempt DeviceLink::endingOf(const Answer &Reply) {
+  auto Ending = parseOutcome(json::text(Reply.Header, "outcome", ""));
+  if (!Ending)
+    return lost(Ending.error());
+  Attempt A;
+  A.Ending = *Ending;
+  A.Message = json::text(Reply.Header, "message", "");
+  if (json::boolean(Reply.Header, "sticky", false))
+    (void)lose(Error(ErrorCode::Timeout, "replaced"), A.Ending);
+  return A;
+}
+
 Attempt DeviceLink::run(const RunRequest &R) {
   if (Error E = ensure())
     return lost(E);
-  auto C = Codes.find(R.Slot);
-  if (C != Codes.end() && !C->second.Loaded)
-    if (Attempt A = loadCode(R.Slot, C->second); !A.ok())
-      return A;
+  if (Attempt A = loadIfNot(R.Slot); !A.ok())
+    return A;
   if (Error E = send(Message("run")
                          .number("launch", R.Launch)
                          .text("slot", R.Slot)
@@ -317,37 +357,60 @@ Attempt DeviceLink::run(const RunRequest &R) {
                          .json(),
                      R.Where ? R.Where->serialize() : std::vector<uint8_t>()))
     return lost(E);
-  // Restore, launch, digests: each with a deadline of its own.
-  int TimeoutMs = patienceMs();
-  bool Launching = false;
-  for (;;) {
-    auto Reply = receive(TimeoutMs);
-    if (!Reply && Launching && Reply.error().code() == ErrorCode::Timeout)
-      return lost(fail(ErrorCode::Timeout,
-                       "the kernel did not end within %llu ms",
-                       static_cast<unsigned long long>(R.DeadlineMs)),
-                  Outcome::Timeout);
-    if (!Reply)
-      return lost(Reply.error());
-    const std::string Verb = json::text(Reply->Header, "verb", "");
-    Launching = Verb == "launching";
-    TimeoutMs = Launching ? static_cast<int>(R.DeadlineMs) : patienceMs();
-    if (Verb != "reply")
-      continue;
-    Attempt A;
-    auto Ending = parseOutcome(json::text(Reply->Header, "outcome", ""));
-    if (!Ending)
-      return lost(Ending.error());
-    A.Ending = *Ending;
-    A.Message = json::text(Reply->Header, "message", "");
-    A.Ns = json::real(Reply->Header, "ns", 0);
-    A.Ms = readTimes(Reply->Header);
-    if (Error E = readResults(*Reply, A))
-      return lost(E);
-    if (json::boolean(Reply->Header, "sticky", false))
-      (void)lose(Error(ErrorCode::Timeout, "replaced"), A.Ending);
-    return A;
-  }
+  Attempt Why;
+  auto Reply = receiveRun(R.DeadlineMs, Why);
+  if (!Reply)
+    return Why;
+  Attempt A = endingOf(*Reply);
+  A.Ns = json::real(Reply->Header, "ns", 0);
+  A.Ms = readTimes(Reply->Header);
+  if (Error E = readResults(*Reply, A))
+    return lost(E);
+  return A;
+}
+
+BatchAttempt DeviceLink::runBatch(const BatchRequest &What,
+                                  uint64_t DeadlineMs) {
+  BatchAttempt B;
+  auto Lost = [&](const Error &E) {
+    B.Run = lost(E);
+    return B;
+  };
+  if (Error E = ensure())
+    return Lost(E);
+  for (const std::string &Slot : What.Slots)
+    if (B.Run = loadIfNot(Slot); !B.Run.ok())
+      return B;
+  if (Error E = send(What.json(), What.blob()))
+    return Lost(E);
+  auto Reply = receiveRun(DeadlineMs, B.Run);
+  if (!Reply)
+    return B;
+  B.Run = endingOf(*Reply);
+  if (!B.Run.ok())
+    return B;
+  if (const json::Value *Times = json::object(Reply->Header, "times"))
+    B.Times = BatchTimes::parse(*Times);
+  ByteReader In(Reply->Blob, "results of a batch");
+  const uint64_t Count = json::number(Reply->Header, "digests", 0);
+  for (uint64_t I = 0; I < Count && !In.failed(); ++I)
+    B.Run.Digests.push_back(In.digest());
+  while (In.left() && !In.failed())
+    B.Digests.push_back(In.digest());
+  if (Error E = In.finish())
+    return Lost(E);
+  return B;
+}
+
+Expected<RatesReport> DeviceLink::rates() {
+  if (!Link)
+    if (Error E = Plan ? ensure() : start())
+      return E;
+  auto Reply = ask(Message("rates").json(), {}, patienceMs());
+  if (!Reply)
+    return Error(Reply.error().code(),
+                 lose(Reply.error(), Outcome::Crashed).Message);
+  return readRates(Reply->Header);
 }
 
 Expected<std::vector<uint8_t>>

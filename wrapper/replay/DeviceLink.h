@@ -6,6 +6,7 @@
 // with its contents and loads the same code.
 #pragma once
 
+#include "wrapper/replay/Batch.h"
 #include "wrapper/replay/Children.h"
 #include "wrapper/replay/Footprint.h"
 #include "wrapper/replay/Message.h"
@@ -31,6 +32,13 @@ struct Attempt {
   std::map<std::string, double> Ms;
   uint32_t Registers = 0, Shared = 0;
   bool ok() const { return Ending == Outcome::Ok; }
+};
+
+/// How a batch ended. Run: of its last launch, without a time.
+struct BatchAttempt {
+  Attempt Run;
+  BatchTimes Times;
+  std::vector<Digest> Digests; // of Digested, one launch after another
 };
 
 class DeviceLink {
@@ -73,6 +81,11 @@ public:
   };
   /// Launches once over restored memory.
   Attempt run(const RunRequest &R);
+  /// Launches that the device has all before it begins. DeadlineMs: of them
+  /// together.
+  BatchAttempt runBatch(const BatchRequest &What, uint64_t DeadlineMs);
+  /// What the device can do at most.
+  Expected<RatesReport> rates();
   /// Bytes of chunks of a range as the last run left them, one after another.
   Expected<std::vector<uint8_t>> read(size_t Launch, size_t Range,
                                       const std::vector<uint64_t> &Chunks);
@@ -105,6 +118,11 @@ private:
   Error adopt();
   Attempt loadCode(const std::string &Slot, Code &C);
 
+  Attempt loadIfNot(const std::string &Slot);
+  /// The answer to a request to launch; nothing where there is none, and why.
+  std::optional<Answer> receiveRun(uint64_t DeadlineMs, Attempt &Why);
+  /// How the answer says that it ended.
+  Attempt endingOf(const Answer &Reply);
   static Error readResults(const Answer &Reply, Attempt &A);
   Error send(std::string Json, std::vector<uint8_t> Blob);
   /// The next frame of the present request.

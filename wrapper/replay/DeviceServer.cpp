@@ -4,6 +4,7 @@
 #include "wrapper/replay/DeviceServer.h"
 
 #include "wrapper/replay/Message.h"
+#include "wrapper/replay/Rates.h"
 #include "wrapper/replay/Runner.h"
 
 #include "runtime/support/Protocol.h"
@@ -36,6 +37,8 @@ private:
   Expected<Frame> fill(const json::Value &Request);
   Expected<Frame> code(const json::Value &Request, const Frame &F);
   Expected<Frame> run(const json::Value &Request, const Frame &F);
+  Expected<Frame> batch(const json::Value &Request, const Frame &F);
+  Expected<Frame> rates();
   Expected<Frame> read(const json::Value &Request);
 
   Expected<std::vector<OwnedFd>> receiveFds(const json::Value &Request);
@@ -83,6 +86,8 @@ Expected<Frame> DeviceServer::dispatch(const Frame &F) {
     return open(*Request);
   if (!D)
     return notYet("device");
+  if (Verb == "rates")
+    return rates();
   if (Verb == "plan")
     return plan(F);
   if (!Memory)
@@ -97,6 +102,8 @@ Expected<Frame> DeviceServer::dispatch(const Frame &F) {
     return code(*Request, F);
   if (Verb == "run")
     return run(*Request, F);
+  if (Verb == "batch")
+    return batch(*Request, F);
   if (Verb == "read")
     return read(*Request);
   return fail(ErrorCode::Usage, "unknown verb %s", Verb.c_str());
@@ -235,6 +242,34 @@ Expected<Frame> DeviceServer::run(const json::Value &Request, const Frame &F) {
                    .times(Result.Ms)
                    .json(),
                Blob.take());
+}
+
+Expected<Frame> DeviceServer::batch(const json::Value &Request,
+                                    const Frame &F) {
+  auto What = BatchRequest::parse(Request, F.Blob);
+  if (!What)
+    return What.error();
+  BatchResult Result = Run->runBatch(
+      *What, [&] { note(F.Id, "launching"); }, [&] { note(F.Id, "launched"); });
+  ByteWriter Blob;
+  for (const Digest &Each : Result.Run.Digests)
+    Blob.digest(Each);
+  for (const Digest &Each : Result.Digests)
+    Blob.digest(Each);
+  return reply(Message("reply")
+                   .outcome(Result.Run.Ending, Result.Run.Message)
+                   .flag("sticky", Result.Run.Sticky)
+                   .number("digests", Result.Run.Digests.size())
+                   .raw("times", Result.Times.json())
+                   .json(),
+               Blob.take());
+}
+
+Expected<Frame> DeviceServer::rates() {
+  auto Rates = measureRates(*D);
+  if (!Rates)
+    return Rates.error();
+  return reply(ratesJson(*Rates));
 }
 
 Expected<Frame> DeviceServer::read(const json::Value &Request) {

@@ -105,8 +105,26 @@ trust::Judgement Session::noteRight(trust::Judgement J,
   return J;
 }
 
-/// One launch of a slot and its comparison. What differs from the record is
-/// held against what rounding does to the original.
+/// What a launch has left: right before, or held against the record or, where
+/// there are models, what rounding does to the original.
+trust::Judgement Session::judgeResult(size_t Index, bool IsVariant,
+                                      const Attempt &A, Evaluation &E) {
+  E.Left = A.Digests;
+  const std::pair Results{Index, digestOf(A.Digests)};
+  if (IsVariant && E.Accepted.count(Results))
+    return {};
+  if (IsVariant && E.MayRound && !Preparations[Index].Rounding.empty())
+    return noteRight(judgeRounding(Index, A, E.Tolerance), Results, E);
+  if (IsVariant && E.CloseTo > 0) {
+    if (A.Digests != Kernel->recordings()[Index].After)
+      E.Tolerance = format("a difference of %.3g was allowed", E.CloseTo);
+    return noteRight(judgeRun(Index, A, E.CloseTo), Results, E);
+  }
+  return judgeRun(Index, A);
+}
+
+/// One launch of a slot and its comparison. Models are made where the first
+/// result differs from the record.
 trust::Judgement Session::runSlot(size_t Index, const char *Slot,
                                   size_t Pattern, double &Ns, Evaluation &E) {
   const DeviceLink::RunRequest R =
@@ -120,18 +138,9 @@ trust::Judgement Session::runSlot(size_t Index, const char *Slot,
     return {A.Ending, A.Message};
   Ns = A.Ns;
   const bool IsVariant = std::string_view(Slot) != OriginalSlot;
-  const std::pair Results{Index, digestOf(A.Digests)};
-  if (IsVariant && E.Accepted.count(Results))
-    return {};
-  if (IsVariant && E.MayRound && !Preparations[Index].Rounding.empty())
-    return noteRight(judgeRounding(Index, A, E.Tolerance), Results, E);
-  if (IsVariant && E.CloseTo > 0) {
-    if (A.Digests != Kernel->recordings()[Index].After)
-      E.Tolerance = format("a difference of %.3g was allowed", E.CloseTo);
-    return noteRight(judgeRun(Index, A, E.CloseTo), Results, E);
-  }
-  trust::Judgement J = judgeRun(Index, A);
-  if (J.Result != Outcome::Wrong || !IsVariant || !E.MayRound)
+  const bool Decided = !Preparations[Index].Rounding.empty() || E.CloseTo > 0;
+  trust::Judgement J = judgeResult(Index, IsVariant, A, E);
+  if (J.Result != Outcome::Wrong || !IsVariant || !E.MayRound || Decided)
     return J;
   if (!modelRounding(Index)) {
     if (!Preparations[Index].NoRounding.empty())
@@ -142,8 +151,7 @@ trust::Judgement Session::runSlot(size_t Index, const char *Slot,
   A = Device->run(R);
   if (!A.ok())
     return {A.Ending, A.Message};
-  return noteRight(judgeRounding(Index, A, E.Tolerance),
-                   {Index, digestOf(A.Digests)}, E);
+  return judgeResult(Index, IsVariant, A, E);
 }
 
 /// One launch with each pattern.
@@ -280,6 +288,18 @@ Error Session::judge(Evaluation &E, unsigned Pairs, uint64_t Seed) {
   return {};
 }
 
+void Session::build(Evaluation &E) {
+  if (std::string Why = refusal(E.Change, Device->identity().Backend);
+      !Why.empty()) {
+    E.Verdict = {Outcome::Refused, Why};
+    return;
+  }
+  E.B = buildVariant(E.Change.canonicalJson());
+  E.Ms = E.B.Ms;
+  if (E.B.Ending != Outcome::Ok)
+    E.Verdict = {E.B.Ending, E.B.Message};
+}
+
 Session::Reply Session::evaluate(const json::Value &Request) {
   if (!Kernel)
     return Error(ErrorCode::Usage, "evaluate before load");
@@ -290,20 +310,13 @@ Session::Reply Session::evaluate(const json::Value &Request) {
   if (!Read)
     return Read.error();
   Evaluation &E = *Read;
-  if (std::string Why = refusal(E.Change, Device->identity().Backend);
-      !Why.empty()) {
-    E.Verdict = {Outcome::Refused, Why};
-    return E.json();
-  }
-  E.B = buildVariant(E.Change.canonicalJson());
-  E.Ms = E.B.Ms;
-  if (E.B.Ending != Outcome::Ok)
-    E.Verdict = {E.B.Ending, E.B.Message};
-  else if (isKnown(Request, E.B.Code)) // and so is what came of it
+  build(E);
+  if (E.Verdict.ok() && isKnown(Request, E.B.Code)) // and what came of it
     E.Verdict = {Outcome::Duplicate, "its binary is known"};
-  else if (Error Failure = judge(E, static_cast<unsigned>(Pairs),
-                                 json::number(Request, "seed", 0)))
-    return Failure;
+  else if (E.Verdict.ok())
+    if (Error Failure = judge(E, static_cast<unsigned>(Pairs),
+                              json::number(Request, "seed", 0)))
+      return Failure;
   if (Cancelled)
     return Error(ErrorCode::Interrupted, "cancelled");
   return E.json();

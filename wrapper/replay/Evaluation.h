@@ -30,6 +30,7 @@ struct Session::Evaluation {
   /// the same, and judging values takes longer than a launch.
   std::set<std::pair<size_t, Digest>> Accepted;
   std::map<std::string, double> Ms;
+  std::vector<Digest> Left; // what the last launch left, when it was right
 
   bool wants(Check What) const { return Wanted.count(What); }
   std::string json() const;

@@ -157,6 +157,28 @@ DeviceIdentity readIdentity(const json::Value &Object) {
   return D;
 }
 
+std::string ratesJson(const RatesReport &Rates) {
+  return Message("reply")
+      .real("emptyLaunchUs", Rates.EmptyLaunchUs)
+      .real("memoryBytesPerUs", Rates.MemoryBytesPerUs)
+      .real("l2BytesPerUs", Rates.L2BytesPerUs)
+      .real("floatFlopsPerUs", Rates.FloatFlopsPerUs)
+      .real("doubleFlopsPerUs", Rates.DoubleFlopsPerUs)
+      .number("l2Bytes", Rates.L2Bytes)
+      .json();
+}
+
+RatesReport readRates(const json::Value &Object) {
+  RatesReport R;
+  R.EmptyLaunchUs = json::real(Object, "emptyLaunchUs", 0);
+  R.MemoryBytesPerUs = json::real(Object, "memoryBytesPerUs", 0);
+  R.L2BytesPerUs = json::real(Object, "l2BytesPerUs", 0);
+  R.FloatFlopsPerUs = json::real(Object, "floatFlopsPerUs", 0);
+  R.DoubleFlopsPerUs = json::real(Object, "doubleFlopsPerUs", 0);
+  R.L2Bytes = json::number(Object, "l2Bytes", 0);
+  return R;
+}
+
 std::string errorReply(const Error &E) {
   return Message("reply")
       .text("error", E.message())

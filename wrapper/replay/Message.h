@@ -5,6 +5,7 @@
 #pragma once
 
 #include "runtime/support/Json.h"
+#include "runtime/support/Measurement.h"
 #include "runtime/support/Outcome.h"
 #include "runtime/support/Recording.h"
 
@@ -45,6 +46,10 @@ private:
   rapidjson::StringBuffer Buffer;
   json::Writer Writer;
 };
+
+/// A reply, on both links the same.
+std::string ratesJson(const RatesReport &Rates);
+RatesReport readRates(const json::Value &Object);
 
 std::string identityJson(const DeviceIdentity &Identity);
 DeviceIdentity readIdentity(const json::Value &Object);

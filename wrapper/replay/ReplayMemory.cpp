@@ -143,11 +143,14 @@ Error ReplayMemory::fill(const ReplayPlan &Plan,
   return E ? E : Closed;
 }
 
-Error ReplayMemory::openPool() {
+Error ReplayMemory::openPool(MemoryAccess Access) {
   Pending.clear();
   if (poolInHost())
     return {};
-  return D.map(PoolAt, PoolBytes, Pool);
+  Error E = D.map(PoolAt, PoolBytes, Pool);
+  if (!E && Access != MemoryAccess::ReadWrite)
+    E = D.protect(PoolAt, PoolBytes, Access);
+  return E;
 }
 
 Error ReplayMemory::closePool() {

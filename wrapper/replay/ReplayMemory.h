@@ -37,7 +37,9 @@ public:
   bool poolInHost() const { return static_cast<bool>(PoolFile); }
 
   /// Maps the pool (no-op for a pool in host memory).
-  Error openPool();
+  Error openPool(MemoryAccess Access = MemoryAccess::ReadWrite);
+  /// Where bytes of the pool are while it is open; not of one in host memory.
+  Address poolAddress(uint64_t Offset) const { return PoolAt + Offset; }
   Error closePool();
   /// Queues a copy of pool bytes to a device address; finished by finishCopies.
   /// Only while the pool is open.

@@ -30,15 +30,6 @@ double msSince(Clock::time_point Start) {
       .count();
 }
 
-/// Devices hash whole words; other ranges are read through the host.
-bool hashesOnDevice(Address Base, uint64_t Size) {
-  return Base % GuardAlignment == 0 && Size >= GuardAlignment;
-}
-
-uint64_t leavesOf(uint64_t Size) { return (Size + LeafBytes - 1) / LeafBytes; }
-
-uint64_t roundUp(uint64_t Value) { return (Value + 63) / 64 * 64; }
-
 /// All that a launch may touch, but for module globals.
 std::vector<AddressRange> recorded(const PlanLaunch &L) {
   std::vector<AddressRange> Result;
@@ -48,6 +39,8 @@ std::vector<AddressRange> recorded(const PlanLaunch &L) {
   return Result;
 }
 
+} // namespace
+
 void combine(std::vector<Digest> &Result, const LeafHash *Hashes,
              uint64_t Leaves) {
   constexpr uint64_t PerChunk = ChunkBytes / LeafBytes;
@@ -55,8 +48,6 @@ void combine(std::vector<Digest> &Result, const LeafHash *Hashes,
     Result.push_back(
         combineLeaves({Hashes + At, std::min(PerChunk, Leaves - At)}));
 }
-
-} // namespace
 
 Error Runner::open() {
   auto S = D.createStream();
@@ -69,22 +60,25 @@ Error Runner::open() {
       return Made.error();
     *Event = *Made;
   }
+  auto Word = D.allocateHost(sizeof(*Gate));
+  if (!Word)
+    return Word.error();
+  Gate = static_cast<uint32_t *>(*Word);
+  *Gate = GateValue;
   return ensureScratch(1 << 20);
 }
 
-Error Runner::ensureScratch(uint64_t Bytes) {
-  if (ScratchBytes >= Bytes)
+Error Runner::ensure(Pinned &P, uint64_t Bytes) {
+  if (P.Bytes >= Bytes)
     return {};
-  if (Scratch)
-    if (Error E = D.freeHost(Scratch))
+  if (P.At)
+    if (Error E = D.freeHost(P.At))
       return E;
-  Scratch = nullptr;
-  ScratchBytes = 0;
+  P = Pinned();
   auto Fresh = D.allocateHost(Bytes);
   if (!Fresh)
     return Fresh.error();
-  Scratch = static_cast<uint8_t *>(*Fresh);
-  ScratchBytes = Bytes;
+  P = {static_cast<uint8_t *>(*Fresh), Bytes};
   return {};
 }
 
@@ -142,11 +136,11 @@ Expected<std::vector<Digest>> Runner::digestAll(const PlanLaunch &L,
     if (!X.Base)
       continue;
     const uint64_t Size = X.Range->Size;
-    Error E =
-        hashesOnDevice(*X.Base, Size)
-            ? D.hashLeaves(*X.Base, Size,
-                           reinterpret_cast<LeafHash *>(Scratch + X.At), Stream)
-            : D.copyToHost(Scratch + X.At, *X.Base, Size, Stream);
+    Error E = hashesOnDevice(*X.Base, Size)
+                  ? D.hashLeaves(
+                        *X.Base, Size,
+                        reinterpret_cast<LeafHash *>(Scratch.At + X.At), Stream)
+                  : D.copyToHost(Scratch.At + X.At, *X.Base, Size, Stream);
     if (E)
       return E;
   }
@@ -159,12 +153,13 @@ Expected<std::vector<Digest>> Runner::digestAll(const PlanLaunch &L,
       Result.insert(Result.end(), X.Range->Before.begin(),
                     X.Range->Before.end());
     else if (hashesOnDevice(*X.Base, Size))
-      combine(Result, reinterpret_cast<LeafHash *>(Scratch + X.At),
+      combine(Result, reinterpret_cast<LeafHash *>(Scratch.At + X.At),
               leavesOf(Size));
     else
       for (uint64_t At = 0; At < Size; At += ChunkBytes)
         Result.push_back(chunkDigest(std::span<const uint8_t>(
-            Scratch + X.At + At, std::min<uint64_t>(ChunkBytes, Size - At))));
+            Scratch.At + X.At + At,
+            std::min<uint64_t>(ChunkBytes, Size - At))));
   }
   return Result;
 }
@@ -258,14 +253,14 @@ Runner::collect(const PlanLaunch &L, const LoadedCode &Code, bool Original,
 
 Error Runner::readStretches(const std::vector<Patch> &Patches) {
   for (const Patch &P : Patches)
-    if (Error E = D.copyToHost(Scratch + P.At, P.Begin, P.Size, Stream))
+    if (Error E = D.copyToHost(Scratch.At + P.At, P.Begin, P.Size, Stream))
       return E;
   return D.synchronize(Stream, WaitMs);
 }
 
 Error Runner::writeStretches(const std::vector<Patch> &Patches) {
   for (const Patch &P : Patches)
-    if (Error E = D.copyToDevice(P.Begin, Scratch + P.At, P.Size, Stream))
+    if (Error E = D.copyToDevice(P.Begin, Scratch.At + P.At, P.Size, Stream))
       return E;
   return D.synchronize(Stream, WaitMs);
 }
@@ -277,8 +272,8 @@ Error Runner::patch(std::vector<Patch> &Patches) {
     return E;
   for (Patch &P : Patches)
     for (Patch::Word &W : P.Words) {
-      std::memcpy(&W.Recorded, Scratch + P.At + W.Offset, 8);
-      std::memcpy(Scratch + P.At + W.Offset, &W.Resolved, 8);
+      std::memcpy(&W.Recorded, Scratch.At + P.At + W.Offset, 8);
+      std::memcpy(Scratch.At + P.At + W.Offset, &W.Resolved, 8);
     }
   return writeStretches(Patches);
 }
@@ -291,8 +286,8 @@ Error Runner::unpatch(const std::vector<Patch> &Patches) {
   for (const Patch &P : Patches)
     for (const Patch::Word &W : P.Words) {
       // Another value is the kernel's own.
-      if (!std::memcmp(Scratch + P.At + W.Offset, &W.Resolved, 8))
-        std::memcpy(Scratch + P.At + W.Offset, &W.Recorded, 8);
+      if (!std::memcmp(Scratch.At + P.At + W.Offset, &W.Resolved, 8))
+        std::memcpy(Scratch.At + P.At + W.Offset, &W.Recorded, 8);
     }
   return writeStretches(Patches);
 }
@@ -335,21 +330,32 @@ Error Runner::setSeed(const LoadedCode &Code, uint64_t Seed) {
   return D.synchronize(Stream, WaitMs);
 }
 
-Error Runner::poison(const Request &R, const PlanLaunch &L,
+Error Runner::poison(const Poison &Where, uint8_t Byte, const PlanLaunch &L,
                      const LoadedCode &Code) {
-  for (const PoisonPiece &P : R.Where.List) {
+  for (const PoisonPiece &P : Where.List) {
     if (P.Range >= L.Ranges.size() || P.end() > L.Ranges[P.Range].Size)
       return fail(ErrorCode::Damaged, "poison outside of range %u", P.Range);
     auto Base = baseOf(L.Ranges[P.Range], Code);
     if (!Base)
       continue;
-    Error E = P.Rows == 1
-                  ? D.fill(*Base + P.Begin, R.PoisonByte, P.Width, Stream)
-                  : D.fillRows(*Base + P.Begin, P.Pitch, R.PoisonByte, P.Width,
-                               P.Rows, Stream);
+    Error E = P.Rows == 1 ? D.fill(*Base + P.Begin, Byte, P.Width, Stream)
+                          : D.fillRows(*Base + P.Begin, P.Pitch, Byte, P.Width,
+                                       P.Rows, Stream);
     if (E)
       return E;
   }
+  return {};
+}
+
+/// Knows what the memory holds, in terms of a launch.
+Error Runner::ensureLive(size_t Launch, const LoadedCode &Code) {
+  if (LiveLaunch == Launch)
+    return {};
+  auto Now = digestAll(Plan.Launches[Launch], Code);
+  if (!Now)
+    return Now.error();
+  Live = std::move(*Now);
+  LiveLaunch = Launch;
   return {};
 }
 
@@ -375,7 +381,7 @@ RunResult Runner::run(const Request &R, const std::function<void()> &Ready,
     return failed(fail(ErrorCode::NotFound, "launch %zu of %zu", R.Launch,
                        Plan.Launches.size()),
                   Outcome::LaunchFailed);
-  const LoadedCode &Code = Found->second;
+  LoadedCode &Code = Found->second;
   const PlanLaunch &L = Plan.Launches[R.Launch];
   RunResult Result;
   LastSlot = R.Slot;
@@ -391,13 +397,8 @@ RunResult Runner::run(const Request &R, const std::function<void()> &Ready,
 
   // Memory as recorded.
   auto Start = Clock::now();
-  if (LiveLaunch != R.Launch) {
-    auto Now = digestAll(L, Code);
-    if (!Now)
-      return failed(Now.error(), Outcome::Crashed);
-    Live = std::move(*Now);
-    LiveLaunch = R.Launch;
-  }
+  if (Error E = ensureLive(R.Launch, Code))
+    return failed(E, Outcome::Crashed);
   if (Error E = restore(L, Code))
     return failed(E, Outcome::Crashed);
   LiveLaunch.reset();
@@ -415,7 +416,7 @@ RunResult Runner::run(const Request &R, const std::function<void()> &Ready,
     if (Error E = patch(Patches))
       return failed(E, Outcome::LaunchFailed);
     D.limitAccess(recorded(L));
-    if (Error E = poison(R, L, Code))
+    if (Error E = poison(R.Where, R.PoisonByte, L, Code))
       return failed(E, Outcome::LaunchFailed);
     if (R.RoundSeed)
       if (Error E = setSeed(Code, R.RoundSeed))
@@ -431,6 +432,7 @@ RunResult Runner::run(const Request &R, const std::function<void()> &Ready,
     if (!Ns)
       return failed(Ns.error(), Outcome::LaunchFailed);
     Result.Ns = *Ns;
+    Code.HasRun = true;
     if (Trace) {
       auto Print = Trace->end();
       if (!Print)
@@ -468,11 +470,12 @@ Expected<std::vector<uint8_t>> Runner::readChunk(size_t Launch, size_t Range,
     return fail(ErrorCode::NotFound, "the code has no global %s",
                 P.Global.c_str());
   const uint64_t Size = Recording::chunkSize(P.Size, Chunk);
-  if (Error E = D.copyToHost(Scratch, *Base + Chunk * ChunkBytes, Size, Stream))
+  if (Error E =
+          D.copyToHost(Scratch.At, *Base + Chunk * ChunkBytes, Size, Stream))
     return E;
   if (Error E = D.synchronize(Stream, WaitMs))
     return E;
-  return std::vector<uint8_t>(Scratch, Scratch + Size);
+  return std::vector<uint8_t>(Scratch.At, Scratch.At + Size);
 }
 
 } // namespace r3::replay

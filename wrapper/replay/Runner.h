@@ -4,6 +4,7 @@
 // recorded contents, launch, digest everything. Knows inputs only.
 #pragma once
 
+#include "wrapper/replay/Batch.h"
 #include "wrapper/replay/Footprint.h"
 #include "wrapper/replay/Plan.h"
 #include "wrapper/replay/ReplayMemory.h"
@@ -24,6 +25,7 @@ struct LoadedCode {
   std::unique_ptr<DeviceModule> Module;
   KernelHandle Kernel = nullptr;
   KernelInfo Info;
+  bool HasRun = false;
 };
 
 struct RunResult {
@@ -35,6 +37,25 @@ struct RunResult {
   std::optional<Footprint> Traced;
   std::map<std::string, double> Ms;
 };
+
+struct BatchResult {
+  RunResult Run; // of the last launch: its digests; no time
+  BatchTimes Times;
+  std::vector<Digest> Digests; // of Digested, one launch after another
+};
+
+/// Devices hash whole words; other ranges are read through the host.
+inline bool hashesOnDevice(Address Base, uint64_t Size) {
+  return Base % GuardAlignment == 0 && Size >= GuardAlignment;
+}
+inline uint64_t leavesOf(uint64_t Size) {
+  return (Size + LeafBytes - 1) / LeafBytes;
+}
+/// Where the next thing may lie in a buffer.
+inline uint64_t roundUp(uint64_t Value) { return (Value + 63) / 64 * 64; }
+/// Adds the digests of chunks from those of their leaves.
+void combine(std::vector<Digest> &Result, const LeafHash *Hashes,
+             uint64_t Leaves);
 
 class Runner {
 public:
@@ -61,6 +82,13 @@ public:
   /// Done when it has ended: between the two the launch's deadline runs.
   RunResult run(const Request &R, const std::function<void()> &Ready,
                 const std::function<void()> &Done);
+
+  /// Launches that the device has all before it begins: RunBatch.cpp. Ready is
+  /// called before it is released, Done when the last launch has ended. All
+  /// codes must have run in this process.
+  BatchResult runBatch(const BatchRequest &R,
+                       const std::function<void()> &Ready,
+                       const std::function<void()> &Done);
 
   /// Bytes of a chunk as the last run left them.
   Expected<std::vector<uint8_t>> readChunk(size_t Launch, size_t Range,
@@ -95,13 +123,27 @@ private:
   Error patch(std::vector<Patch> &Patches);
   Error unpatch(const std::vector<Patch> &Patches);
   Error setSeed(const LoadedCode &Code, uint64_t Seed);
-  Error poison(const Request &R, const PlanLaunch &L, const LoadedCode &Code);
+  Error poison(const Poison &Where, uint8_t Byte, const PlanLaunch &L,
+               const LoadedCode &Code);
   Expected<double> launch(const PlanLaunch &L, const LoadedCode &Code,
                           std::span<const uint8_t> Arguments, bool Flush);
-  Error ensureScratch(uint64_t Bytes);
+  Error ensureLive(size_t Launch, const LoadedCode &Code);
+  Error ensureScratch(uint64_t Bytes) { return ensure(Scratch, Bytes); }
   Error readStretches(const std::vector<Patch> &Patches);
   Error writeStretches(const std::vector<Patch> &Patches);
   RunResult failed(const Error &E, Outcome Default);
+
+  // RunBatch.cpp.
+  struct Side;
+  class BatchRun;
+  friend class BatchRun;
+
+  /// Pinned host memory that grows.
+  struct Pinned {
+    uint8_t *At = nullptr;
+    uint64_t Bytes = 0;
+  };
+  Error ensure(Pinned &P, uint64_t Bytes);
 
   Device &D;
   const ReplayPlan &Plan;
@@ -110,8 +152,11 @@ private:
   EventHandle Begin = nullptr, End = nullptr;
   std::map<std::string, LoadedCode> Codes;
   std::string LastSlot;
-  uint8_t *Scratch = nullptr; // pinned
-  uint64_t ScratchBytes = 0;
+  Pinned Scratch;
+  Pinned Stretches, Hashes; // of a batch
+  uint32_t *Gate = nullptr; // what held streams wait for
+  uint32_t GateValue = 0;   // that was used last
+  std::vector<EventHandle> Events;
   // Digests of the memory as it is now, in terms of launch LiveLaunch.
   std::vector<Digest> Live;
   std::optional<size_t> LiveLaunch;

@@ -43,6 +43,8 @@ std::string Session::answer(const std::string &Json) {
             : Verb == "load"     ? load(*Request)
             : Verb == "prepare"  ? prepare(*Request)
             : Verb == "evaluate" ? evaluate(*Request)
+            : Verb == "measure"  ? measure(*Request)
+            : Verb == "rates"    ? rates()
             : Verb == "unload"
                 ? unload()
                 : Reply(Error(ErrorCode::Usage, "unknown verb " + Verb));
@@ -355,6 +357,8 @@ Session::Reply Session::prepare(const json::Value &Request) {
       .reals("originalNs", P.Ns)
       .real("programNs",
             double(Kernel->recordings()[Index].Manifest.DurationNs))
+      .real("floorColdUs", floorUs(P, CacheMode::Cold))
+      .real("floorWarmUs", floorUs(P, CacheMode::Warm))
       .times(P.Ms)
       .json();
 }

@@ -46,6 +46,8 @@ private:
   Reply load(const json::Value &Request);
   Reply prepare(const json::Value &Request);
   Reply evaluate(const json::Value &Request);
+  Reply measure(const json::Value &Request);
+  Reply rates();
   Reply unload();
 
   /// State of a loaded recording.
@@ -132,19 +134,34 @@ private:
   // Evaluation.
   Expected<Evaluation> readEvaluation(const json::Value &Request) const;
   trust::Judgement verify(size_t Index, Evaluation &E);
+  /// Ok: built. Otherwise the verdict is final.
+  void build(Evaluation &E);
   Error judge(Evaluation &E, unsigned Pairs, uint64_t Seed);
   trust::Judgement forEach(const std::vector<size_t> &Recordings,
                            const std::function<trust::Judgement(size_t)> &Step);
   Build buildVariant(const std::string &VariantJson);
   trust::Judgement runSlot(size_t Index, const char *Slot, size_t Pattern,
                            double &Ns, Evaluation &E);
-  trust::Judgement judgeRun(size_t Index, const Attempt &A,
-                            double CloseTo = 0);
+  trust::Judgement judgeResult(size_t Index, bool IsVariant, const Attempt &A,
+                               Evaluation &E);
+  trust::Judgement judgeRun(size_t Index, const Attempt &A, double CloseTo = 0);
   static trust::Judgement noteRight(trust::Judgement J,
                                     const std::pair<size_t, Digest> &Results,
                                     Evaluation &E);
   trust::Judgement timePairs(size_t Index, unsigned Pairs,
                              std::mt19937_64 &Random, Evaluation &E);
+
+  // Measure.cpp.
+  struct Measuring;
+  trust::Judgement learnResults(Evaluation &E, Measuring &M);
+  trust::Judgement runBatches(Evaluation &E, Measuring &M);
+  trust::Judgement runBatch(Evaluation &E, Measuring &M);
+  trust::Judgement judgeBatch(const BatchRequest &R, const BatchAttempt &B,
+                              Evaluation &E, Measuring &M);
+  trust::Judgement doubt(bool IsVariant, Evaluation &E, Measuring &M);
+  trust::Judgement subtractEmpty(Measuring &M);
+  /// The least time of a launch in microseconds; 0 where it is not known.
+  double floorUs(const Prepared &P, CacheMode Mode) const;
 
   SessionOptions Setup;
   Children &All;
@@ -162,6 +179,7 @@ private:
     std::vector<std::string> Sites;
   };
   std::optional<TracedCode> Traced;
+  std::optional<RatesReport> Rates;   // once they were asked for
   std::optional<std::string> Rounded; // why there is no such code; empty: it is
   std::string TracedPatch;
   std::vector<size_t> TracedRecordings; // on which TracedPatchVerdict was made

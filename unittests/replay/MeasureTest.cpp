@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Batches, rates and floors over the fake device.
+#include "Fixture.h"
+
+#include "wrapper/replay/Batch.h"
+
+#include "runtime/support/Files.h"
+
+#include <gmock/gmock.h>
+
+#include <cstring>
+
+using namespace r3;
+using namespace r3::testing;
+using ::testing::HasSubstr;
+
+namespace {
+
+class MeasureTest : public ReplayTest {
+protected:
+  static MeasurementReport measure(Worker &W, const Variant &Change,
+                                   unsigned Batches,
+                                   CacheMode Mode = CacheMode::Cold) {
+    MeasurementRequest What;
+    What.Change = Change;
+    What.Batches = Batches;
+    What.Mode = Mode;
+    What.Seed = 3;
+    auto M = W.measure(What);
+    EXPECT_TRUE(M) << M.error().message();
+    return M ? *M : MeasurementReport();
+  }
+};
+
+TEST_F(MeasureTest, TheOriginalAgainstItself) {
+  auto W = fakeWith(record({}));
+  for (CacheMode Mode : {CacheMode::Cold, CacheMode::Warm}) {
+    MeasurementReport M = measure(*W, Variant(), 5, Mode);
+    EXPECT_EQ(M.Result, Outcome::Ok) << M.Message;
+    EXPECT_EQ(M.Code, contentDigest("saxpy").hex());
+    ASSERT_EQ(M.Batches.size(), 5u);
+    for (const Batch &B : M.Batches) {
+      EXPECT_GT(B.OriginalUs[0], 0);
+      EXPECT_GT(B.VariantUs[1], 0);
+      for (const ClockSample &C : {B.Before, B.After}) {
+        EXPECT_EQ(C.SmMhz, 1980);
+        EXPECT_EQ(C.MemoryMhz, 3201);
+        EXPECT_EQ(C.Reasons, 4u);
+      }
+    }
+    EXPECT_EQ(M.ClocksUnread, "");
+  }
+}
+
+TEST_F(MeasureTest, ASlowerVariantIsSlowerInEachBatch) {
+  auto W = fakeWith(record({}));
+  MeasurementReport M = measure(*W, pipeline("slow"), 4);
+  EXPECT_EQ(M.Result, Outcome::Ok) << M.Message;
+  ASSERT_EQ(M.Batches.size(), 4u);
+  for (const Batch &B : M.Batches)
+    for (int I : {0, 1}) {
+      EXPECT_GE(B.VariantUs[I], 3000);
+      EXPECT_LT(B.OriginalUs[I], 3000);
+    }
+}
+
+TEST_F(MeasureTest, VariantsThatAreWrongAreNotTimed) {
+  auto W = fakeWith(record({}));
+  MeasurementReport M = measure(*W, pipeline("wrong"), 4);
+  EXPECT_EQ(M.Result, Outcome::Wrong);
+  EXPECT_THAT(M.Message, HasSubstr("y[3]: expected 3.75, got 4.75"));
+  EXPECT_TRUE(M.Batches.empty());
+}
+
+TEST_F(MeasureTest, EachTimedResultIsChecked) {
+  auto W = fakeWith(record({}));
+  // Seeds decide whether the first idle launch is the last of its batch.
+  std::set<std::string> Messages;
+  for (uint64_t Seed = 0; Seed < 8; ++Seed) {
+    MeasurementRequest What;
+    What.Change = pipeline("tires");
+    What.Batches = 4;
+    What.Seed = Seed;
+    auto M = W->measure(What);
+    ASSERT_TRUE(M) << M.error().message();
+    EXPECT_EQ(M->Result, Outcome::Wrong) << M->Message;
+    Messages.insert(M->Message.substr(M->Message.find(": ") + 2, 20));
+  }
+  EXPECT_EQ(measure(*W, pipeline("saxpy"), 2).Result, Outcome::Ok);
+  for (const std::string &Each : Messages)
+    std::printf("%s\n", Each.c_str());
+}
+
+TEST_F(MeasureTest, FaultsOfTimedLaunchesHaveNames) {
+  auto W = fakeWith(record({}));
+  EXPECT_EQ(measure(*W, pipeline("late"), 4).Result, Outcome::IllegalAccess);
+  EXPECT_EQ(measure(*W, pipeline("crash"), 4).Result, Outcome::IllegalAccess);
+  EXPECT_EQ(measure(*W, pipeline("unloadable"), 4).Result,
+            Outcome::LaunchFailed);
+  EXPECT_EQ(measure(*W, pipeline("saxpy"), 2).Result, Outcome::Ok);
+}
+
+TEST_F(MeasureTest, ResultsMayVaryWhereTheOriginalsDo) {
+  SaxpyOptions O;
+  O.Image = "noisy";
+  auto W = fakeWith(record(O));
+  ASSERT_TRUE(W->prepare(0, 12));
+  MeasurementReport M = measure(*W, pipeline("noisy"), 6);
+  EXPECT_EQ(M.Result, Outcome::Ok) << M.Message;
+  EXPECT_EQ(M.Batches.size(), 6u);
+}
+
+TEST_F(MeasureTest, ShortLaunchesAreBelowResolution) {
+  SaxpyOptions O;
+  O.N = 16;
+  auto W = fakeWith(record(O));
+  MeasurementReport M = measure(*W, Variant(), 3);
+  EXPECT_EQ(M.Result, Outcome::BelowResolution);
+  EXPECT_THAT(M.Message, HasSubstr("too short to be timed"));
+  EXPECT_EQ(M.EmptyUs.size(), 32u);
+  EXPECT_EQ(M.Batches.size(), 3u);
+  EXPECT_EQ(M.SubtractUs, 0);
+}
+
+/// y[0] = *(float *)*(void **)x, where x holds a pointer to a module global,
+/// which is elsewhere in each code.
+TEST_F(MeasureTest, SymbolicWordsPointIntoTheCodeThatRuns) {
+  SaxpyOptions O;
+  O.Image = "follow";
+  O.N = 64;
+  auto Path = record(O);
+  auto Bytes = readFile(Path);
+  ASSERT_TRUE(Bytes);
+  auto R = Recording::parse(*Bytes, Path);
+  ASSERT_TRUE(R);
+  std::string X(256, '\0'), Y(256, '\0'), Table(64, '\0');
+  const uint64_t Elsewhere = 0x123456789000;
+  const float Value = 42;
+  std::memcpy(X.data(), &Elsewhere, 8);
+  std::memcpy(Table.data() + 20, &Value, 4);
+  std::string After = Y;
+  std::memcpy(After.data(), &Value, 4);
+  for (auto &A : R->Allocations)
+    A.Before.clear(), A.After.clear();
+  RecordedAllocation Global;
+  Global.Address = Elsewhere - 20;
+  Global.Size = 64;
+  Global.Kind = MemoryKind::Global;
+  Global.Global = "table";
+  R->Allocations.push_back(Global);
+  SymbolicWord Word;
+  Word.Allocation = 0;
+  Word.Name = "table";
+  Word.Addend = 20;
+  R->Symbolic = {Word};
+  auto W = fakeWith(write(*R, {X, Y, Table}, {"", After, ""}));
+  MeasurementReport M = measure(*W, pipeline("follow"), 4, CacheMode::Warm);
+  EXPECT_EQ(M.Result, Outcome::BelowResolution) << M.Message;
+  EXPECT_EQ(M.Batches.size(), 4u);
+}
+
+TEST_F(MeasureTest, MemoryThatDoesNotFitTwiceIsNotTimed) {
+  auto W = startFake("fake-small");
+  ASSERT_TRUE(W) << W.error().message();
+  SaxpyOptions O;
+  O.N = 250000;
+  Error E = (*W)->load({record(O), record({})});
+  ASSERT_FALSE(E) << E.message();
+  MeasurementReport M = measure(**W, pipeline("saxpy"), 2);
+  EXPECT_EQ(M.Result, Outcome::OutOfMemory);
+  EXPECT_THAT(M.Message, HasSubstr("does not hold the recordings twice"));
+}
+
+TEST_F(MeasureTest, SenselessRequestsAreErrors) {
+  auto W = fakeWith(record({}));
+  MeasurementRequest What;
+  EXPECT_EQ(W->measure(What).error().code(), ErrorCode::Usage);
+  What.Batches = MostBatches + 1;
+  EXPECT_EQ(W->measure(What).error().code(), ErrorCode::Usage);
+  What.Batches = 1;
+  What.Recording = 1;
+  EXPECT_EQ(W->measure(What).error().code(), ErrorCode::Usage);
+  What.Recording = 0;
+  EXPECT_TRUE(W->measure(What));
+}
+
+TEST_F(MeasureTest, RatesAreMeasuredOnce) {
+  auto W = startFake();
+  ASSERT_TRUE(W) << W.error().message();
+  auto Rates = (*W)->rates();
+  ASSERT_TRUE(Rates) << Rates.error().message();
+  const double Memory = double(4 << 20) / 1000;
+  EXPECT_GT(Rates->MemoryBytesPerUs, Memory / 2);
+  EXPECT_LE(Rates->MemoryBytesPerUs, Memory * 1.1);
+  EXPECT_GT(Rates->L2BytesPerUs, Memory);
+  EXPECT_LE(Rates->L2BytesPerUs, 2 * Memory * 1.1);
+  EXPECT_GE(Rates->EmptyLaunchUs, 0);
+  EXPECT_EQ(Rates->FloatFlopsPerUs, 0); // it has no such work
+  auto Again = (*W)->rates();
+  ASSERT_TRUE(Again);
+  EXPECT_EQ(Again->MemoryBytesPerUs, Rates->MemoryBytesPerUs);
+  // Nothing is traced on the fake device, so no floor is known.
+  ASSERT_FALSE((*W)->load({record({})}));
+  auto P = (*W)->prepare(0, 1);
+  ASSERT_TRUE(P) << P.error().message();
+  EXPECT_EQ(P->FloorColdUs, 0);
+}
+
+TEST(Batch, SurvivesTheWireAndRefusesTheCutOne) {
+  replay::BatchRequest R;
+  R.Launch = 7;
+  R.Slots = {"original", "variant"};
+  R.PoisonBytes = {0xff, 0x5b};
+  R.Mode = CacheMode::Warm;
+  R.Flushes = false;
+  R.Where.List = {{1, 16, 4, 8, 3}};
+  R.Restored.append({1, 5});
+  R.Digested.append({2, 9});
+  auto Header = json::parse(R.json(), "batch");
+  ASSERT_TRUE(Header);
+  std::vector<uint8_t> Blob = R.blob();
+  auto Back = replay::BatchRequest::parse(*Header, Blob);
+  ASSERT_TRUE(Back) << Back.error().message();
+  EXPECT_EQ(Back->json(), R.json());
+  EXPECT_EQ(Back->blob(), Blob);
+  for (size_t Size = 0; Size < Blob.size(); ++Size)
+    EXPECT_FALSE(
+        replay::BatchRequest::parse(*Header, std::span(Blob).first(Size)))
+        << Size;
+}
+
+TEST(Batch, FillsTheSmallestGaps) {
+  IntervalSet Set;
+  for (Interval I : {Interval{0, 1}, {2, 3}, {10, 11}, {15, 16}, {100, 101}})
+    Set.append(I);
+  EXPECT_EQ(replay::coarsened(Set, 5), Set);
+  EXPECT_EQ(replay::coarsened(Set, 3).intervals(),
+            (std::vector<Interval>{{0, 3}, {10, 16}, {100, 101}}));
+  EXPECT_EQ(replay::coarsened(Set, 1).intervals(),
+            (std::vector<Interval>{{0, 101}}));
+}
+
+} // namespace
