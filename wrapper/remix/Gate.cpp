@@ -220,7 +220,8 @@ Expected<bool> Gate::measure(Evaluator &W, const Variant &Change, Timed &T,
   if (!M)
     return M.error();
   addNew(T.Warnings, M->HostWarning);
-  addNew(T.Warnings, M->ClocksUnread);
+  if (Report.Device.Backend != "cpu") // it has none
+    addNew(T.Warnings, M->ClocksUnread);
   if (M->Result == Outcome::BelowResolution) {
     Side.TooShort = M->Message;
     return false;
