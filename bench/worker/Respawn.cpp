@@ -31,7 +31,7 @@ Expected<Timed> evaluate(Worker &W, const std::string &Pipeline,
   Change.Pipeline = Pipeline;
   Change.Level = Level;
   auto Begin = Clock::now();
-  auto Report = W.evaluate(Change, {0}, /*Pairs=*/1, /*Seed=*/1);
+  auto Report = W.evaluate({Change, {0}, /*Pairs=*/1, /*Seed=*/1});
   if (!Report)
     return Report.error();
   return Timed{

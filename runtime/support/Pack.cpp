@@ -25,6 +25,7 @@ static constexpr char IndexMagic[8] = {'R', '3', 'I', 'N', 'D', 'E', 'X', 0};
 static constexpr uint32_t Version = 1;
 static constexpr size_t HeaderBytes = 16;
 static constexpr size_t EntryBytes = 48;
+static constexpr uint64_t WritebackBytes = 16ull << 20;
 
 static std::vector<uint8_t> fileHeader(const char (&Magic)[8]) {
   ByteWriter Out;
@@ -62,6 +63,7 @@ struct PackWriter::State {
   int Pack = -1, Index = -1;
   uint64_t PackEnd = 0, IndexEnd = 0; // with what is not synced yet
   uint64_t PackSynced = 0;
+  uint64_t WritebackEnd = 0; // up to here the kernel was told to write
   pid_t Owner = -1;
   std::unordered_set<Digest> Names;
   std::vector<Digest> NewNames;
@@ -140,6 +142,13 @@ Error PackWriter::add(const Digest &Name, std::span<const uint8_t> Bytes) {
     return E;
   writeEntry(S->NewEntries, Name, S->PackEnd, uint32_t(Bytes.size()));
   S->PackEnd += Bytes.size();
+  // Else the kernel keeps gigabytes until the sync, and the disk idles.
+  if (S->PackEnd - S->WritebackEnd >= WritebackBytes) {
+    (void)::sync_file_range(S->Pack, off_t(S->WritebackEnd),
+                            off_t(S->PackEnd - S->WritebackEnd),
+                            SYNC_FILE_RANGE_WRITE);
+    S->WritebackEnd = S->PackEnd;
+  }
   S->Names.insert(Name);
   S->NewNames.push_back(Name);
   return Error::success();
@@ -167,7 +176,7 @@ Error PackWriter::rollback() {
     S->Names.erase(Name);
   S->NewNames.clear();
   S->NewEntries = ByteWriter();
-  S->PackEnd = S->PackSynced;
+  S->PackEnd = S->WritebackEnd = S->PackSynced;
   // A failed sync may have left a part of its entries.
   if (::ftruncate(S->Index, off_t(S->IndexEnd)))
     return systemError(S->IndexPath, "truncate");
