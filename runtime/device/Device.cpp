@@ -43,9 +43,7 @@ Error Device::waitFor(EventHandle Event, uint64_t TimeoutMs) {
 }
 
 void Device::release(uint32_t *Word, uint32_t Value) {
-  std::atomic_ref<uint32_t> Shared(*Word);
-  Shared.store(Value, std::memory_order_release);
-  Shared.notify_all();
+  std::atomic_ref<uint32_t>(*Word).store(Value, std::memory_order_release);
 }
 
 Error Device::synchronize(StreamHandle Stream, uint64_t TimeoutMs) {

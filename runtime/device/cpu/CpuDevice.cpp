@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <thread>
 #include <unistd.h>
 
 namespace r3::cpu {
@@ -132,13 +133,17 @@ Error CpuDevice::onStream(StreamHandle Handle, std::function<void()> Work,
   return Error::success();
 }
 
+static constexpr std::chrono::microseconds HoldStep(20);
+
 Error CpuDevice::hold(StreamHandle Handle, uint32_t *Word, uint32_t Value) {
   return onStream(
       Handle,
       [=] {
-        std::atomic_ref<uint32_t> Shared(*Word);
-        for (uint32_t Seen; int32_t((Seen = Shared) - Value) < 0;)
-          Shared.wait(Seen);
+        // Not by atomic waiting, whose table of waiters this library and the
+        // program need not share.
+        const std::atomic_ref<uint32_t> Shared(*Word);
+        while (int32_t(Shared.load(std::memory_order_acquire) - Value) < 0)
+          std::this_thread::sleep_for(HoldStep);
       },
       /*Inline=*/false);
 }
