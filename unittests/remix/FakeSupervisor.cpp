@@ -5,8 +5,9 @@
 // in front of the real one as a launcher:
 //   FakeSupervisor [log=FILE] [slow=MS] [OUTCOME=TEXT]... SUPERVISOR
 // A variant whose JSON contains TEXT ends in OUTCOME: "lose" dies without an
-// answer, "hang" gives none, "unsteady" makes prepare fail, anything else is a
-// name of Outcome.def. log= gets the JSON of every variant that was run.
+// answer, "hang" gives none, "unsteady" makes prepare fail, "torn" makes
+// batches of it lack a time, anything else is a name of Outcome.def. log= gets
+// the JSON of every variant that was run.
 #include "runtime/support/Json.h"
 #include "runtime/support/Options.h"
 #include "runtime/support/Protocol.h"
@@ -100,9 +101,12 @@ private:
     std::string Batches;
     const double Us = 1000 / gainOf(variantOf(Request));
     for (uint64_t I = 0; I < json::number(Request, "batches", 0); ++I)
-      Batches += (I ? "," : "") + std::string(R"({"originalUs":[1000,1001],)") +
-                 R"("variantUs":[)" + std::to_string(Us) + "," +
-                 std::to_string(Us + double(I % 2)) + "]}";
+      Batches +=
+          (I ? "," : "") + std::string(R"({"originalUs":[1000,1001],)") +
+          R"("variantUs":[)" + std::to_string(Us) +
+          (Rules.count("torn") ? "" : ",") +
+          (Rules.count("torn") ? "" : std::to_string(Us + double(I % 2))) +
+          "]}";
     return R"({"verb":"reply","outcome":"ok","batches":[)" + Batches + "]}";
   }
 
@@ -116,7 +120,7 @@ private:
             .hex();
     for (const auto &[Result, Part] : Rules) {
       if (Result == "log" || Result == "slow" || Result == "unsteady" ||
-          Text.find(Part) == std::string::npos)
+          Result == "torn" || Text.find(Part) == std::string::npos)
         continue;
       note(Text);
       if (Result == "lose")

@@ -207,10 +207,12 @@ public:
     if (Raw.size() != sizeof(A))
       return fail(ErrorCode::Failed, "%zu bytes of arguments", Raw.size());
     std::memcpy(&A, Raw.data(), sizeof(A));
-    const bool IsLate = ++Module.Launches >= 8;
-    if (Module.Word == "tires" && IsLate)
+    ++Module.Launches;
+    if (Module.Word == "naps" && Module.Launches == 6)
       return {};
-    return run(Module.Word == "late" && IsLate ? "crash" : Module.Word, A);
+    return run(Module.Word == "late" && Module.Launches == 8 ? "crash"
+                                                             : Module.Word,
+               A);
   }
   DeviceFault fault() override { return std::exchange(Last, {}); }
 

@@ -10,7 +10,7 @@
 //   crash     SIGSEGV               abort     SIGABRT, with a last word
 //   hang      never ends            trap      a sticky fault
 //   deadlock  a fault, not sticky   unloadable  is not loaded
-//   tires     does nothing from its 8th launch on: an honest variant until then
+//   naps      does nothing in its 6th launch
 //   late      SIGSEGV at its 8th launch
 //   follow    y[0] = *(float *)*(void **)x instead (x holds a pointer)
 #pragma once
