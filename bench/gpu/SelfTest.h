@@ -83,6 +83,7 @@ void testStreams(Bench &B);
 void testHashes(Bench &B);
 void testScan(Bench &B);
 void testCache(Bench &B);
+void testTiming(Bench &B);
 void testCode(Bench &B);
 void testAttached(Bench &B);
 /// Starts this program again for each fault.

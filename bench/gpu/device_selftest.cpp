@@ -129,6 +129,7 @@ int runAll(int Ordinal) {
   testHashes(B);
   testScan(B);
   testCache(B);
+  testTiming(B);
   testCode(B);
   testAttached(B);
   R.check(B.D.fault().Sticky == false, "no sticky fault");

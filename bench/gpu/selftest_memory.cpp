@@ -70,6 +70,12 @@ void testMapping(Bench &B) {
   B.download(&Added, Result, sizeof(int));
   B.R.check(uint32_t(Added) == uint32_t(First) + 1,
             "a kernel reads read-only memory");
+  B.R.check(D.copy(Result, Where + 4096, 128, B.Stream),
+            "read-only memory can be copied on the device");
+  std::vector<uint8_t> Copied(128);
+  B.download(Copied.data(), Result, Copied.size());
+  B.R.check(std::equal(Copied.begin(), Copied.end(), Bytes.begin() + 4096),
+            "and the bytes are right");
   B.R.check(D.free(Result), "free");
   std::fill(Back.begin(), Back.end(), 0);
   B.download(Back.data(), Where, Window);
