@@ -288,6 +288,8 @@ static std::string evaluateText(const EvaluationRequest &What) {
   W.Bool(What.Which == Accept::Rounding);
   W.Key("closeTo");
   W.Double(What.CloseTo);
+  W.Key("allowPrecision");
+  W.Bool(What.AllowPrecision);
   W.Key("checks");
   W.StartArray();
   for (Check Each : What.Checks)
@@ -364,6 +366,8 @@ static std::string measureText(const MeasurementRequest &What) {
   W.Bool(What.Which == Accept::Rounding);
   W.Key("closeTo");
   W.Double(What.CloseTo);
+  W.Key("allowPrecision");
+  W.Bool(What.AllowPrecision);
   return finish(W, Buffer);
 }
 

@@ -20,6 +20,7 @@
 //             rounding: whether results may differ by what rounding explains,
 //             closeTo: what a user allows floating-point results to differ by
 //             (absolute plus relative; in place of rounding),
+//             allowPrecision: whether code may compute less exactly,
 //             checks: [names of Check.def]}
 //            -> {outcome, message, tolerance, code, registers, shared, spills,
 //                originalNs: [..], variantNs: [..],
@@ -27,8 +28,8 @@
 //            a binary whose digest is in known is built and not run: its
 //            outcome is duplicate, with the digest in code
 //   measure  {variant, recordings: [index], mode: "cold" | "warm", batches,
-//   seed,
-//             rounding}   verifies, then times the variant against the original
+//             seed, rounding, allowPrecision}   verifies, then times the
+//             variant against the original
 //            -> {outcome, message, code, batches: [{before, after: {smMhz,
 //                memoryMhz, reasons}, originalUs: [2], variantUs: [2]}],
 //                emptyUs: [..], subtractUs, clocksUnread, hostWarning}
@@ -105,6 +106,8 @@ struct EvaluationRequest {
   std::vector<std::string> Known;
   Accept Which = Accept::Bits;
   double CloseTo = 0; // 0: not given
+  /// Code may compute less exactly; the check of it only says how.
+  bool AllowPrecision = false;
   CheckSet Checks = searchChecks();
 };
 
@@ -128,6 +131,7 @@ struct MeasurementRequest {
   uint64_t Seed = 0;    // of the order of launches and of poison
   Accept Which = Accept::Bits;
   double CloseTo = 0;
+  bool AllowPrecision = false;
 };
 constexpr unsigned MostBatches = 1000;
 

@@ -101,10 +101,22 @@ TEST(Precision, RepeatedCodeRepeatsAllOfIt) {
   // Loads of four are four loads.
   After.Instructions.erase("ld.global.b32");
   After.Instructions.erase("st.global.b32");
-  After.Instructions.erase("div.rn.f32");
   After.Instructions["ld.global.v4.b32"] = 1;
   After.Instructions["ld.global.b32"] = 1;
   EXPECT_EQ(lessPrecise(Before, After), "");
+}
+
+TEST(Precision, MoreThanTheCodeHasGrown) {
+  std::vector<std::string> Fast = Float;
+  Fast.push_back("rcp.approx.f32");
+  Ptx After = of(Fast);
+  After.Instructions["rcp.approx.f32"] = 2;
+  EXPECT_EQ(lessPrecise(of(Fast), After),
+            "1 less exact instruction: rcp.approx.f32 x 1");
+  After = of(Fast, 2);
+  After.Instructions["rcp.approx.f32"] = 3;
+  EXPECT_EQ(lessPrecise(of(Fast), After),
+            "2 less exact instructions: rcp.approx.f32 x 2");
 }
 
 TEST(Precision, MoreOfAKindThanOfTheRest) {
@@ -112,6 +124,8 @@ TEST(Precision, MoreOfAKindThanOfTheRest) {
   Fast.push_back("rcp.approx.f32");
   Ptx After = of(Fast);
   After.Instructions["rcp.approx.f32"] = 2;
+  After.Instructions["fma.rn.f32"] = 1; // and what else is repeated by chance
+  After.Instructions["ld.global.b32"] = 4;
   After.Instructions.erase("div.rn.f32");
   EXPECT_EQ(lessPrecise(of(Fast), After),
             "1 less exact instruction: rcp.approx.f32 x 1");

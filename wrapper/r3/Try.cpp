@@ -64,6 +64,8 @@ public:
     Options.texts("--without", Without, "CHECK",
                   "leave a check out, to see what it finds; the verdict is no "
                   "evidence then");
+    Options.flag("--allow-precision", AllowPrecision,
+                 "the change may compute less exactly; what it does is said");
     Options.flag("--json", Json, "print JSON");
     Options.text("--launcher", Launcher, "COMMAND",
                  "start the worker through COMMAND");
@@ -226,6 +228,7 @@ private:
                     Left.error().message().c_str(), checkNames().c_str());
       Gates.Checks.erase(*Left);
     }
+    Gates.AllowPrecision = AllowPrecision;
     double Before = 0;
     for (const CatalogueKernel *K : Kernels) {
       const double Share = 1 / double(Kernels.size());
@@ -319,6 +322,9 @@ private:
       return;
     line(T.Found.Message);
     line(T.Found.Variant.Tolerance);
+    for (const CheckResult &C : T.Found.Variant.Checks)
+      if (C.What == Check::Precision && AllowPrecision && C.Made)
+        line(C.Message);
     for (const std::string &Text : T.Found.LeftOut)
       line("left out: " + Text);
     for (const RecordingGain &G : T.Found.Gains) {
@@ -412,7 +418,7 @@ private:
   std::vector<std::string> Without;
   uint64_t Batches = 24, Registers = 0;
   double CloseTo = 0;
-  bool Json = false;
+  bool Json = false, AllowPrecision = false;
   Variant Change;
   std::set<std::string> Touched; // files, from the root
   std::vector<Tried> All;

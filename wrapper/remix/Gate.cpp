@@ -142,6 +142,7 @@ Error Gate::verify(const std::vector<SearchRecording> &Recordings,
   What.Known = {Report.Original.Code};
   What.Which = Options.Which;
   What.CloseTo = Options.CloseTo;
+  What.AllowPrecision = Options.AllowPrecision;
   What.Checks = Options.Checks;
   auto Found = (*W)->evaluate(What);
   if (!Found)
@@ -216,6 +217,7 @@ Expected<bool> Gate::measure(Evaluator &W, const Variant &Change, Timed &T,
   What.Seed = Options.Seed + Processes;
   What.Which = Options.Which;
   What.CloseTo = Options.CloseTo;
+  What.AllowPrecision = Options.AllowPrecision;
   auto M = W.measure(What);
   if (!M)
     return M.error();

@@ -27,6 +27,7 @@ struct GateOptions {
   CheckSet Checks = gateChecks();
   Accept Which = Accept::Rounding;
   double CloseTo = 0; // a user's own tolerance, in place of that
+  bool AllowPrecision = false;
   unsigned Repetitions = 8; // of the original on each recording
   unsigned Batches = 24;    // in each mode, over all processes; 0: not timed
   unsigned Try = 0;         // of this kernel, in the order of its candidates

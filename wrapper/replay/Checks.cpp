@@ -30,6 +30,7 @@ trust::Judgement Session::makeCheck(Check What, CheckMethod Method,
 
 trust::Judgement Session::checkBefore(Evaluation &E) {
   static constexpr std::pair<Check, CheckMethod> Table[] = {
+      {Check::Precision, &Session::checkPrecision},
       {Check::Trace, &Session::checkTrace},
   };
   for (const auto &[What, Method] : Table)

@@ -129,6 +129,7 @@ Build CompileLink::build(const std::string &Variant, uint64_t DeadlineMs,
   auto Reply = ask(Message("build")
                        .raw("variant", Variant)
                        .text("instrument", Instrument)
+                       .flag("allowPrecision", PrecisionAllowed)
                        .number("deadlineMs", DeadlineMs)
                        .json(),
                    {}, static_cast<int>(DeadlineMs + GraceMs));
@@ -149,6 +150,7 @@ Build CompileLink::build(const std::string &Variant, uint64_t DeadlineMs,
   B.Spills = static_cast<uint32_t>(json::number(H, "spills", 0));
   B.Sites = readTexts(H, "sites");
   B.Unseen = readTexts(H, "unseen");
+  B.LessPrecise = json::text(H, "lessPrecise", "");
   B.Ms = readTimes(H);
   B.Binary = std::move(Reply->Blob);
   return B;

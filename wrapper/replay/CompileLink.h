@@ -6,10 +6,12 @@
 //   pipelines {backend, arch} -> {pipelines: {"O1": text, ...}}
 //   load      {backend, kernel, arch, level, command: [..], root, source}
 //             blob: bitcode -> {}
-//   build     {variant, instrument, deadlineMs} -> {outcome, message, code,
-//             registers, shared, spills, sites, unseen, ms} blob: binary
+//   build     {variant, instrument, allowPrecision, deadlineMs} -> {outcome,
+//             message, code, registers, shared, spills, sites, unseen,
+//             lessPrecise, ms} blob: binary
 //             instrument: "", "trace", "round", "double", "freeze-0",
-//             "freeze-1", or "bounds" (the CPU device's bounds checks)
+//             "freeze-1", "bounds" (the CPU device's bounds checks), or "ptx"
+//             (the binary is the PTX, for either device)
 #pragma once
 
 #include "wrapper/replay/Children.h"
@@ -42,6 +44,7 @@ struct Build {
   std::string Code; // digest of the kernel's code section
   uint32_t Registers = 0, Shared = 0, Spills = 0;
   std::vector<std::string> Sites, Unseen; // of a traced build (Trace.h)
+  std::string LessPrecise; // that a source brings in, where that is allowed
   std::map<std::string, double> Ms;
 };
 
@@ -60,6 +63,8 @@ public:
   /// Variant: canonical JSON. Instrument: as in the table above.
   Build build(const std::string &Variant, uint64_t DeadlineMs,
               const std::string &Instrument = "");
+  /// Whether sources may bring in numbers of less precision, from now on.
+  void allowPrecision(bool Allowed) { PrecisionAllowed = Allowed; }
   pid_t childPid() const { return Runs ? Runs->pid() : -1; }
 
 private:
@@ -80,6 +85,7 @@ private:
   std::optional<Channel> Link;
   std::optional<CompileJob> Job;
   bool Loaded = false;
+  bool PrecisionAllowed = false;
   uint64_t NextId = 1;
 };
 

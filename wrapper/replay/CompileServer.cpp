@@ -42,6 +42,7 @@ struct BuildResult {
   std::vector<uint8_t> Binary;
   uint32_t Registers = 0, Shared = 0, Spills = 0;
   std::vector<std::string> Sites, Unseen;
+  std::string LessPrecise;
   std::map<std::string, double> Ms;
 };
 
@@ -183,7 +184,8 @@ Expected<std::vector<uint8_t>>
 CompileServer::codeOf(const Variant &V, const std::string &Instrument,
                       ForkProduct &P) const {
   // The CPU device's own compiler checks bounds.
-  if (Instrument.empty() || (Instrument == "bounds" && Backend == "cpu"))
+  if (Instrument.empty() || Instrument == "ptx" ||
+      (Instrument == "bounds" && Backend == "cpu"))
     return codeOf(V);
   const auto Start = Clock::now();
   auto Code = instrument(codeOf(V), Kernel, Instrument);
@@ -217,7 +219,7 @@ Expected<ForkProduct> CompileServer::makePtx(const Variant &V,
                                              const std::string &Instrument) {
   ForkProduct P;
   std::unique_ptr<CudaClosure> Own;
-  if (!Instrument.empty() || !V.Patch.empty()) {
+  if (!Closure || !Instrument.empty() || !V.Patch.empty()) {
     auto Code = codeOf(V, Instrument, P);
     if (!Code)
       return Code.error();
@@ -239,7 +241,7 @@ BuildResult CompileServer::buildCuda(const Variant &V,
   const auto Begin = Clock::now();
   BuildResult R =
       buildForked(DeadlineMs, [&] { return makePtx(V, Instrument); });
-  if (R.Ending != Outcome::Ok)
+  if (R.Ending != Outcome::Ok || Instrument == "ptx")
     return R;
   const auto Used = static_cast<uint64_t>(msSince(Begin));
   PtxasOptions O;
@@ -305,15 +307,24 @@ Expected<Frame> CompileServer::build(const json::Value &Request) {
     R.Ending = Front.Ending;
     R.Message = Front.Message;
     R.Ms["front-end"] = msSince(Start);
+    R.LessPrecise = Front.LessPrecise;
+    if (!R.LessPrecise.empty() &&
+        !json::boolean(Request, "allowPrecision", false)) {
+      R.Ending = Outcome::Refused;
+      R.Message = "the change brings in " + R.LessPrecise +
+                  ", which the kernel does not have (--allow-precision)";
+    }
   }
   if (R.Ending == Outcome::Ok) {
-    auto Before = std::move(R.Ms);
-    R = Backend == "cuda" ? buildCuda(*V, Instrument, DeadlineMs)
-                          : buildCpu(*V, Instrument, DeadlineMs);
-    R.Ms.merge(Before);
+    BuildResult Before = std::move(R);
+    R = Backend == "cuda" || Instrument == "ptx"
+            ? buildCuda(*V, Instrument, DeadlineMs)
+            : buildCpu(*V, Instrument, DeadlineMs);
+    R.Ms.merge(Before.Ms);
+    R.LessPrecise = std::move(Before.LessPrecise);
   }
   std::string Code;
-  if (R.Ending == Outcome::Ok) {
+  if (R.Ending == Outcome::Ok && Instrument != "ptx") {
     auto Name = codeDigest(R.Binary, Kernel);
     if (Name) {
       Code = Name->hex();
@@ -331,6 +342,7 @@ Expected<Frame> CompileServer::build(const json::Value &Request) {
                    .number("spills", R.Spills)
                    .texts("sites", R.Sites)
                    .texts("unseen", R.Unseen)
+                   .text("lessPrecise", R.LessPrecise)
                    .times(R.Ms)
                    .json(),
                std::move(R.Binary));

@@ -230,6 +230,7 @@ Session::readEvaluation(const json::Value &Request) const {
   E.CloseTo = json::real(Request, "closeTo", 0);
   if (!(E.CloseTo >= 0 && E.CloseTo < 1))
     return Error(ErrorCode::Usage, "closeTo: 0 or more, and less than 1");
+  E.AllowPrecision = json::boolean(Request, "allowPrecision", false);
   return E;
 }
 

@@ -21,6 +21,7 @@ struct Session::Evaluation {
   CheckSet Wanted;
   bool MayRound = false; // what rounding explains is right
   double CloseTo = 0;    // what a user allows, in place of that
+  bool AllowPrecision = false;
   Build B;
   trust::Judgement Verdict;
   std::vector<CheckResult> Checks; // made so far

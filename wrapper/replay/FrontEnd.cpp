@@ -293,14 +293,14 @@ FrontEndResult FrontEnd::compile(const std::string &Patch,
                                  const std::string &Kernel,
                                  uint64_t DeadlineMs) {
   auto failed = [](Outcome Ending, const Error &E) {
-    return FrontEndResult{Ending, E.message(), {}};
+    return FrontEndResult{Ending, E.message(), {}, {}};
   };
   auto Files = parseUnifiedDiff(Patch, "patch");
   if (!Files)
     return failed(Outcome::BuildFailed, Files.error());
   for (const FileDiff &F : *Files)
     if (std::string Why = forbiddenSpelling(F.added()); !Why.empty())
-      return {Outcome::Refused, F.Path + ": " + Why, {}};
+      return {Outcome::Refused, F.Path + ": " + Why, {}, {}};
   Overlay Over;
   if (Error E = Over.make(*Files, Unit.Root))
     return failed(Outcome::BuildFailed, E);
@@ -315,7 +315,7 @@ FrontEndResult FrontEnd::compile(const std::string &Patch,
     if (std::string Why = changedSince(
             Unpatched, {Plain->Bitcode, Unit.Source, Unit.Level}, Kernel);
         !Why.empty())
-      return {Outcome::Refused, Why, {}};
+      return {Outcome::Refused, Why, {}, {}};
     // From here on the unit on disk is the recorded one.
     Opened = std::move(Plain->Opened);
     std::sort(Opened.begin(), Opened.end());
@@ -327,11 +327,12 @@ FrontEndResult FrontEnd::compile(const std::string &Patch,
     if (!std::binary_search(Opened.begin(), Opened.end(), Path))
       return {Outcome::Refused,
               "the change opens " + Path + ", which the unit does not",
+              {},
               {}};
   auto Checked =
       checkKernel(Unpatched, {Made->Bitcode, Unit.Source, Unit.Level}, Kernel);
   return {Checked.Ending, std::move(Checked.Message),
-          std::move(Checked.Bitcode)};
+          std::move(Checked.Bitcode), std::move(Checked.LessPrecise)};
 }
 
 } // namespace r3::replay

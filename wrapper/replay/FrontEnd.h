@@ -37,6 +37,7 @@ struct FrontEndResult {
   Outcome Ending = Outcome::Ok;
   std::string Message; // the first error
   std::vector<uint8_t> Bitcode;
+  std::string LessPrecise; // what it computes less exactly with, in words
 };
 
 class FrontEnd {

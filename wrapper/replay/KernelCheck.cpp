@@ -146,7 +146,7 @@ private:
 };
 
 CheckedKernel refused(std::string Why) {
-  return {Outcome::Refused, std::move(Why), {}};
+  return {Outcome::Refused, std::move(Why), {}, {}};
 }
 
 } // namespace
@@ -156,15 +156,17 @@ CheckedKernel checkKernel(std::span<const uint8_t> Recorded,
   LLVMContext Context;
   auto Old = parse(Recorded, Context, "recorded device code");
   if (!Old)
-    return {Outcome::BuildFailed, Old.error().message(), {}};
+    return {Outcome::BuildFailed, Old.error().message(), {}, {}};
   auto New = parseFresh(Fresh, Context);
   if (!New)
-    return {Outcome::BuildFailed, New.error().message(), {}};
+    return {Outcome::BuildFailed, New.error().message(), {}, {}};
   const Function *Before = (*Old)->getFunction(Kernel);
   const Function *After = (*New)->getFunction(Kernel);
   if (!Before)
-    return {
-        Outcome::BuildFailed, "the recorded unit has no kernel " + Kernel, {}};
+    return {Outcome::BuildFailed,
+            "the recorded unit has no kernel " + Kernel,
+            {},
+            {}};
   if (!After || After->isDeclaration() || !ir::isKernel(*After))
     return refused("the changed unit has no kernel " + Kernel +
                    ": its name and parameter types must stay");
@@ -173,16 +175,21 @@ CheckedKernel checkKernel(std::span<const uint8_t> Recorded,
                    "recorded ones");
   if (std::string Why = newVariable(*Before, *After); !Why.empty())
     return refused(Why);
-  if (std::string Kind = newOperation(*Before, *After); !Kind.empty())
-    return refused("the change brings in " + Kind +
+  NewOperations Brought = newOperations(*Before, *After);
+  if (!Brought.Forbidden.empty())
+    return refused("the change brings in " + Brought.Forbidden +
                    ", which the kernel does not have");
   if (ir::fingerprint(**Old, *Before) == ir::fingerprint(**New, *After) &&
       Hints::of(*Before) == Hints::of(*After))
-    return {Outcome::Duplicate, "the change does not reach this kernel", {}};
+    return {
+        Outcome::Duplicate, "the change does not reach this kernel", {}, {}};
   SmallVector<char, 0> Bytes;
   raw_svector_ostream Out(Bytes);
   WriteBitcodeToFile(**New, Out);
-  return {Outcome::Ok, "", {Bytes.begin(), Bytes.end()}};
+  return {Outcome::Ok,
+          "",
+          {Bytes.begin(), Bytes.end()},
+          std::move(Brought.LessPrecise)};
 }
 
 std::string changedSince(std::span<const uint8_t> Recorded,

@@ -16,6 +16,8 @@ struct CheckedKernel {
   Outcome Ending = Outcome::Ok;
   std::string Message;
   std::vector<uint8_t> Bitcode; // as the plugin would have embedded it
+  /// What it computes less exactly with, in words (Operations.h).
+  std::string LessPrecise;
 };
 
 /// A unit as clang's front end leaves it.

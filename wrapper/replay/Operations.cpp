@@ -21,7 +21,9 @@ namespace r3::replay {
 
 namespace {
 
-using Kinds = std::set<std::string>;
+struct Kinds {
+  std::set<std::string> Forbidden, LessPrecise;
+};
 
 /// Instructions that take the place of more exact ones, and those that tell
 /// one launch from another, by parts of their names.
@@ -50,7 +52,7 @@ constexpr NamedKind NamedKinds[] = {
 void addNamed(StringRef Name, bool Exact, Kinds &Into) {
   for (const NamedKind &N : NamedKinds)
     if ((Exact || !N.Rounds) && Name.contains(N.Part))
-      Into.insert(N.Kind);
+      (N.Rounds ? Into.LessPrecise : Into.Forbidden).insert(N.Kind);
 }
 
 std::string oneLine(StringRef Text) {
@@ -64,28 +66,29 @@ std::string oneLine(StringRef Text) {
 void addCall(const CallBase &Call, bool Exact, Kinds &Into) {
   const Value *Callee = Call.getCalledOperand()->stripPointerCastsAndAliases();
   if (auto *Assembly = dyn_cast<InlineAsm>(Callee)) {
-    Into.insert("inline assembly (" + oneLine(Assembly->getAsmString()) + ")");
+    Into.Forbidden.insert("inline assembly (" +
+                          oneLine(Assembly->getAsmString()) + ")");
     return;
   }
   auto *F = dyn_cast<Function>(Callee);
   if (!F) {
-    Into.insert("a call through a pointer");
+    Into.Forbidden.insert("a call through a pointer");
     return;
   }
   addNamed(F->getName(), Exact, Into);
   if (F->isDeclaration() && !F->isIntrinsic())
-    Into.insert("a call of " + F->getName().str() +
-                ", of which the unit has no code");
+    Into.Forbidden.insert("a call of " + F->getName().str() +
+                          ", of which the unit has no code");
 }
 
 void addType(const Type *T, Kinds &Into) {
   const Type *Scalar = T->getScalarType();
   if (Scalar->isHalfTy())
-    Into.insert("half precision");
+    Into.LessPrecise.insert("half precision");
   else if (Scalar->isBFloatTy())
-    Into.insert("bfloat precision");
+    Into.LessPrecise.insert("bfloat precision");
   else if (Scalar->isFloatTy())
-    Into.insert("float precision");
+    Into.LessPrecise.insert("float precision");
 }
 
 /// Not contraction, which is the default of device code and makes a result
@@ -101,7 +104,7 @@ void addFastMath(const FPMathOperator &Op, Kinds &Into) {
       {Flags.approxFunc(), "approximate functions"}};
   for (const auto &[Set, Kind] : Rows)
     if (Set)
-      Into.insert(Kind);
+      Into.LessPrecise.insert(Kind);
 }
 
 /// A function of CUDA's mathematics library as the front end links it. How
@@ -141,12 +144,17 @@ Kinds kindsOf(const Function &Kernel) {
 
 } // namespace
 
-std::string newOperation(const Function &Before, const Function &After) {
-  const Kinds Old = kindsOf(Before);
-  for (const std::string &Kind : kindsOf(After))
-    if (!Old.count(Kind))
-      return Kind;
-  return {};
+NewOperations newOperations(const Function &Before, const Function &After) {
+  const Kinds Old = kindsOf(Before), New = kindsOf(After);
+  auto FirstNew = [](const std::set<std::string> &Known,
+                     const std::set<std::string> &Now) {
+    for (const std::string &Kind : Now)
+      if (!Known.count(Kind))
+        return Kind;
+    return std::string();
+  };
+  return {FirstNew(Old.Forbidden, New.Forbidden),
+          FirstNew(Old.LessPrecise, New.LessPrecise)};
 }
 
 } // namespace r3::replay

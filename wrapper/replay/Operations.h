@@ -8,6 +8,10 @@
 //   - clocks, counters of launches, sleep
 //   - inline assembly, calls of functions without a body, calls through
 //   pointers
+// Precision is looked at once more in the final PTX (trust/Precision.h), which
+// has what libraries and code generation bring in, and counts. It has lost what
+// is told here: fast-math, which function of the mathematics library was meant,
+// and the user's line. And this comes before anything is built.
 #pragma once
 
 #include "llvm/IR/Function.h"
@@ -16,9 +20,12 @@
 
 namespace r3::replay {
 
-/// The first such operation that After reaches and Before does not, in words
-/// ("half precision"); empty where there is none.
-std::string newOperation(const llvm::Function &Before,
-                         const llvm::Function &After);
+/// The first operation of each sort that After reaches and Before does not, in
+/// words ("half precision"); empty where there is none.
+struct NewOperations {
+  std::string Forbidden, LessPrecise;
+};
+NewOperations newOperations(const llvm::Function &Before,
+                            const llvm::Function &After);
 
 } // namespace r3::replay

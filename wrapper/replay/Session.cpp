@@ -39,6 +39,8 @@ std::string Session::answer(const std::string &Json) {
   if (!Request)
     return errorReply(Request.error());
   const std::string Verb = json::text(*Request, "verb", "");
+  if (Compiler)
+    Compiler->allowPrecision(json::boolean(*Request, "allowPrecision", false));
   Reply R = Verb == "hello"      ? hello(*Request)
             : Verb == "load"     ? load(*Request)
             : Verb == "prepare"  ? prepare(*Request)
@@ -95,6 +97,7 @@ Session::Reply Session::unload() {
   Checked.clear();
   Traced.reset();
   Rounded.reset();
+  OriginalPtx.reset();
   TracedPatch.clear();
   TracedPatchVerdict = {};
   return Message("reply").json();

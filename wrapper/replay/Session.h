@@ -7,6 +7,7 @@
 #include "wrapper/replay/CompileLink.h"
 #include "wrapper/replay/DeviceLink.h"
 #include "wrapper/replay/KernelSet.h"
+#include "wrapper/trust/Ptx.h"
 #include "wrapper/trust/RoundingModel.h"
 #include "wrapper/trust/Tolerance.h"
 #include "wrapper/trust/Verdict.h"
@@ -131,6 +132,9 @@ private:
   CheckOutcome runFrozen(const std::string &VariantJson, size_t Pattern,
                          Evaluation &E);
 
+  // Precision.cpp.
+  CheckOutcome checkPrecision(Evaluation &E);
+
   // Evaluation.
   Expected<Evaluation> readEvaluation(const json::Value &Request) const;
   trust::Judgement verify(size_t Index, Evaluation &E);
@@ -180,6 +184,7 @@ private:
   };
   std::optional<TracedCode> Traced;
   std::optional<RatesReport> Rates;   // once they were asked for
+  std::optional<trust::Ptx> OriginalPtx; // once it was asked for
   std::optional<std::string> Rounded; // why there is no such code; empty: it is
   std::string TracedPatch;
   std::vector<size_t> TracedRecordings; // on which TracedPatchVerdict was made

@@ -143,13 +143,23 @@ struct Profile {
   }
 };
 
-/// How many times the most repeated ordinary instruction was repeated.
+/// Exact divisions and roots: what approximations take the place of.
+bool isReplaceable(const std::string &Key) {
+  return Key.starts_with("div.") || Key.starts_with("rcp.") ||
+         Key.starts_with("sqrt.");
+}
+
+/// How many times the most repeated ordinary instruction was repeated. Not at
+/// all, where some were replaced.
 double growth(const Profile &Original, const Profile &Variant, bool CountsF32) {
   double Most = 1;
-  for (const auto &[Key, Count] : Original.Ordinary) {
+  for (const auto &[Key, Had] : Original.Ordinary) {
     const auto Found = Variant.Ordinary.find(Key);
-    if (Found != Variant.Ordinary.end() && (CountsF32 || !Key.ends_with("f32")))
-      Most = std::max(Most, double(Found->second) / double(Count));
+    const uint64_t Has = Found == Variant.Ordinary.end() ? 0 : Found->second;
+    if (Has < Had && isReplaceable(Key))
+      return 1;
+    if (CountsF32 || !Key.ends_with("f32"))
+      Most = std::max(Most, double(Has) / double(Had));
   }
   return Most;
 }
@@ -166,7 +176,7 @@ std::string lessPrecise(const Ptx &Original, const Ptx &Variant) {
     if (IsF32 && Had && !Before.HasF64)
       continue;
     const double Allowed =
-        std::ceil(double(Had) * growth(Before, After, /*CountsF32=*/!IsF32));
+        std::floor(double(Had) * growth(Before, After, /*CountsF32=*/!IsF32));
     if (double(Count) <= Allowed)
       continue;
     Total += Count - Had;

@@ -12,7 +12,8 @@
 // Comparisons, sign changes, loads and stores are exact and are none. A kind
 // that the original has may occur more often only by as much as the code was
 // repeated: unrolling and coarsening copy everything, so the factor is that of
-// the instruction among loads, stores and exact arithmetic that grew most.
+// the instruction among loads, stores and exact arithmetic that grew most; and
+// nothing was repeated where exact divisions or roots have become fewer.
 #pragma once
 
 #include "wrapper/trust/Ptx.h"
