@@ -39,6 +39,7 @@ inline constexpr char CheckedSlot[] = "checked";
 inline constexpr char TracedSlot[] = "traced";
 inline constexpr char TracedVariantSlot[] = "traced-variant";
 inline constexpr char RoundedSlot[] = "rounded";
+inline constexpr char DoubleSlot[] = "double";
 inline constexpr char FrozenSlot[] = "frozen";
 
 /// Exit status of a child that asks for another process with other addresses.

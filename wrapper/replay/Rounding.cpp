@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Where a variant's floating-point results differ from the record: the original
-// is replayed 16 times with each operation rounded at random, and the variant
-// judged by what that does to its results (Tolerance.h). Done only when it is
-// needed, once a recording.
+// is replayed 16 times with each operation rounded at random, and once with
+// float code evaluated in double, and the variant judged by what the first do
+// to its results and by how far it is from the second (Tolerance.h). Done only
+// when it is needed, once a recording.
 #include "wrapper/replay/Compare.h"
 #include "wrapper/replay/Session.h"
 
 #include "wrapper/trust/Values.h"
+
+#include <algorithm>
 
 namespace r3::replay {
 
@@ -15,32 +18,43 @@ namespace {
 
 /// Each operation is a call.
 constexpr unsigned RoundedSlower = 20; // than others may take
+constexpr unsigned DoubleSlower = 64;  // where a device has little of double
 /// Of chunks that differ in one replay; each element is looked at 16 times.
 constexpr uint64_t MostBytes = 64ull << 20;
 
+bool isFloat(const std::optional<trust::RoundingModel> &Model) {
+  return Model && Model->buffer().Type == ValueType::F32;
+}
+
 } // namespace
 
-/// Builds and loads the code, once a kernel; a sentence where that is not
-/// possible.
-std::string Session::loadRounded() {
-  if (Rounded)
-    return *Rounded;
-  Rounded.emplace();
-  Build B = Compiler->build("{}", Setup.BuildDeadlineMs, "round");
+/// Builds and loads the original's code, once a kernel; a sentence where that
+/// is not possible.
+std::string Session::loadInstrumented(const char *Slot,
+                                      const char *Instrument) {
+  const auto [Known, New] = Instrumented.try_emplace(Slot);
+  std::string &Why = Known->second;
+  if (!New)
+    return Why;
+  Build B = Compiler->build("{}", Setup.BuildDeadlineMs, Instrument);
   if (B.Ending != Outcome::Ok)
-    return *Rounded = "the build with random rounding fails: " + B.Message;
-  Attempt A =
-      Device->setCode(RoundedSlot, std::move(B.Binary), Kernel->first().Name);
+    return Why = std::string("the build '") + Instrument +
+                 "' fails: " + B.Message;
+  Attempt A = Device->setCode(Slot, std::move(B.Binary), Kernel->first().Name);
   if (!A.ok())
-    *Rounded = "the code with random rounding cannot be loaded: " + A.Message;
-  return *Rounded;
+    Why = std::string("the build '") + Instrument +
+          "' cannot be loaded: " + A.Message;
+  return Why;
 }
 
 bool Session::modelRounding(size_t Index) {
   Prepared &P = Preparations[Index];
   if (P.Rounding.empty() && P.NoRounding.empty()) {
     P.NoRounding = replayRounded(Index, P);
-    if (!P.NoRounding.empty())
+    if (P.NoRounding.empty() &&
+        std::any_of(P.Rounding.begin(), P.Rounding.end(), isFloat))
+      P.NoDouble = replayInDouble(Index, P);
+    if (!P.NoRounding.empty() || Cancelled)
       P.Rounding.clear();
     if (Cancelled) // of no meaning for the next request
       P.NoRounding.clear();
@@ -50,7 +64,7 @@ bool Session::modelRounding(size_t Index) {
 
 /// Why there are no models; empty where there are.
 std::string Session::replayRounded(size_t Index, Prepared &P) {
-  if (std::string Why = loadRounded(); !Why.empty())
+  if (std::string Why = loadInstrumented(RoundedSlot, "round"); !Why.empty())
     return Why;
   for (const trust::Buffer &B : P.Base->buffers()) {
     P.Rounding.emplace_back();
@@ -100,6 +114,58 @@ std::string Session::replayRounded(size_t Index, Prepared &P) {
   return {};
 }
 
+/// Why there is no evaluation in double; empty where there is.
+std::string Session::replayInDouble(size_t Index, Prepared &P) {
+  P.InDouble.clear();
+  if (std::string Why = loadInstrumented(DoubleSlot, "double"); !Why.empty())
+    return Why;
+  DeviceLink::RunRequest R{Index, DoubleSlot};
+  R.DeadlineMs = deadlineMs(Index, DoubleSlower);
+  Attempt A = Device->run(R);
+  P.Ms["double"] += A.Ms["launch"];
+  if (!A.ok())
+    return "in double: " + A.Message;
+  uint64_t Bytes = 0;
+  std::string Why;
+  auto Compared = compareRun(
+      *Kernel, Index, *Device, A.Digests,
+      [&](const trust::DifferingChunk &Chunk) {
+        Bytes += Chunk.Got.size();
+        if (!P.Rounding[Chunk.Buffer])
+          Why = P.Base->buffers()[Chunk.Buffer].Name +
+                " is no floating-point buffer, and evaluation in double "
+                "changes it";
+        else if (Bytes > MostBytes)
+          Why = format("more than %llu MiB are other ones in double",
+                       static_cast<unsigned long long>(MostBytes >> 20));
+        else
+          P.InDouble[{Chunk.Buffer, Chunk.Offset}].assign(Chunk.Got.begin(),
+                                                          Chunk.Got.end());
+        return Why.empty();
+      });
+  if (!Compared)
+    return Compared.error().message();
+  if (!Compared->Guards.ok())
+    return "in double: " + Compared->Guards.Message;
+  return Why;
+}
+
+/// What an evaluation in double gives for a chunk; nothing where there is none.
+std::vector<double>
+Session::valuesInDouble(const Prepared &P, const trust::DifferingChunk &Chunk) {
+  std::vector<double> Values;
+  if (!P.NoDouble.empty() || !isFloat(P.Rounding[Chunk.Buffer]))
+    return Values;
+  const auto Found = P.InDouble.find({Chunk.Buffer, Chunk.Offset});
+  const auto Bytes = Found == P.InDouble.end()
+                         ? Chunk.Expected
+                         : std::span<const uint8_t>(Found->second);
+  const size_t Size = trust::elementSize(ValueType::F32);
+  for (size_t O = 0; O + Size <= Bytes.size(); O += Size)
+    Values.push_back(trust::valueAt(Bytes, O, ValueType::F32));
+  return Values;
+}
+
 trust::Judgement Session::judgeRounding(size_t Index, const Attempt &A,
                                         std::string &Said) {
   const Prepared &P = Preparations[Index];
@@ -114,7 +180,7 @@ trust::Judgement Session::judgeRounding(size_t Index, const Attempt &A,
                                }
                                if (!Check)
                                  Check.emplace(*P.Rounding[Chunk.Buffer]);
-                               Check->addChunk(Chunk);
+                               Check->addChunk(Chunk, valuesInDouble(P, Chunk));
                                return !Check->decided();
                              });
   if (!Compared)
@@ -131,6 +197,8 @@ trust::Judgement Session::judgeRounding(size_t Index, const Attempt &A,
   for (const auto &Check : Checks)
     if (Check)
       Said += (Said.empty() ? "" : "; ") + Check->describe();
+  if (!P.NoDouble.empty())
+    Said += "; not compared with an evaluation in double: " + P.NoDouble;
   return {};
 }
 

@@ -96,7 +96,7 @@ Session::Reply Session::unload() {
   Preparations.clear();
   Checked.clear();
   Traced.reset();
-  Rounded.reset();
+  Instrumented.clear();
   OriginalPtx.reset();
   TracedPatch.clear();
   TracedPatchVerdict = {};

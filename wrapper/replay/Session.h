@@ -18,6 +18,7 @@
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <random>
@@ -65,6 +66,10 @@ private:
     /// One a buffer, nothing for exact ones; once they were asked for.
     std::vector<std::optional<trust::RoundingModel>> Rounding;
     std::string NoRounding; // why there are none
+    /// Chunks, by buffer and offset, in which an evaluation in double leaves
+    /// something else than was recorded.
+    std::map<std::pair<size_t, uint64_t>, std::vector<uint8_t>> InDouble;
+    std::string NoDouble; // why there is no such evaluation
   };
   struct Evaluation; // Evaluation.h
 
@@ -111,11 +116,15 @@ private:
   bool flushes() const { return Device->identity().Backend != "cpu"; }
 
   // Rounding.cpp.
-  std::string loadRounded();
+  std::string loadInstrumented(const char *Slot, const char *Instrument);
   /// Replays the original with random rounding, once a recording; whether
   /// there are models.
   bool modelRounding(size_t Index);
   std::string replayRounded(size_t Index, Prepared &P);
+  /// Replays the original once with float code in double.
+  std::string replayInDouble(size_t Index, Prepared &P);
+  static std::vector<double> valuesInDouble(const Prepared &P,
+                                            const trust::DifferingChunk &Chunk);
   /// The verdict on the last run of a variant, by the models. Said: how near to
   /// the limits it came.
   trust::Judgement judgeRounding(size_t Index, const Attempt &A,
@@ -131,8 +140,6 @@ private:
   CheckOutcome checkFrozen(Evaluation &E);
   CheckOutcome runFrozen(const std::string &VariantJson, size_t Pattern,
                          Evaluation &E);
-
-  // Precision.cpp.
   CheckOutcome checkPrecision(Evaluation &E);
 
   // Evaluation.
@@ -183,9 +190,10 @@ private:
     std::vector<std::string> Sites;
   };
   std::optional<TracedCode> Traced;
-  std::optional<RatesReport> Rates;   // once they were asked for
+  std::optional<RatesReport> Rates;      // once they were asked for
   std::optional<trust::Ptx> OriginalPtx; // once it was asked for
-  std::optional<std::string> Rounded; // why there is no such code; empty: it is
+  /// By slot: why there is no such code; empty where it is loaded.
+  std::map<std::string, std::string> Instrumented;
   std::string TracedPatch;
   std::vector<size_t> TracedRecordings; // on which TracedPatchVerdict was made
   trust::Judgement TracedPatchVerdict;

@@ -15,7 +15,7 @@ namespace {
 constexpr double MostSigmas = RoundingModel::MostSigmas, MostRms = 3;
 constexpr double MostErrors = 4, LeastBias = 0.25;
 constexpr size_t LeastGroups = 30;
-constexpr double ErrorFactor = 2, LeastError = 0.5;
+constexpr double ErrorFactor = 2, LeastError = 0.29, MostApart = 0.5;
 constexpr double Count = RoundingModel::Replays;
 
 bool sameBits(std::span<const uint8_t> A, std::span<const uint8_t> B,
@@ -41,6 +41,10 @@ std::string describeBias(const Bias &B, const char *Where) {
 bool Bias::counts() const {
   const double Excess = std::fabs(Mean) - std::fabs(Original);
   return std::fabs(Mean) > LeastBias && Excess > MostErrors * StandardError;
+}
+
+bool Deviation::comparesInDouble() const {
+  return ElementsInDouble && Apart <= MostApart;
 }
 
 ToleranceCheck::ToleranceCheck(const RoundingModel &Original,
@@ -127,12 +131,16 @@ void ToleranceCheck::addChunk(const DifferingChunk &Chunk,
     if (!Known || O / Size >= DoubleValues.size() || !std::isfinite(Expected) ||
         !std::isfinite(DoubleValues[O / Size]))
       continue;
-    const double Sigma = Original.elementAt(*Known, O, Expected).Sigma;
-    const double Error = (Got - DoubleValues[O / Size]) / Sigma;
-    const double Own = (Expected - DoubleValues[O / Size]) / Sigma;
+    const RoundingModel::Element E = Original.elementAt(*Known, O, Expected);
+    const double Apart = (DoubleValues[O / Size] - E.Mean) / E.Sigma;
+    if (E.Unstable || std::fabs(Apart) > MostSigmas)
+      continue; // it went another way
+    const double Error = (Got - DoubleValues[O / Size]) / E.Sigma;
+    const double Own = (Expected - DoubleValues[O / Size]) / E.Sigma;
     ++InDouble;
     ErrorSquares += Error * Error;
     OriginalErrorSquares += Own * Own;
+    ApartSquares += Apart * Apart;
   }
   if (const size_t Rest = Bytes % Size;
       Rest && !sameBits(Chunk.Expected, Chunk.Got, Bytes - Rest, Rest))
@@ -185,9 +193,11 @@ Deviation ToleranceCheck::deviation() const {
   Result.Rms = std::sqrt(Squares / double(Elements));
   Result.Upward = Upward.bias(Elements);
   Result.Outward = Outward.bias(Elements);
+  Result.ElementsInDouble = InDouble;
   if (InDouble) {
     Result.Error = std::sqrt(ErrorSquares / double(InDouble));
     Result.OriginalError = std::sqrt(OriginalErrorSquares / double(InDouble));
+    Result.Apart = std::sqrt(ApartSquares / double(InDouble));
   }
   return Result;
 }
@@ -204,10 +214,12 @@ std::string ToleranceCheck::judgeBuffer() const {
   if (D.Outward.counts())
     return describeBias(D.Outward,
                         D.Outward.Mean > 0 ? "far from zero" : "near to zero");
-  if (D.Error > ErrorFactor * std::max(D.OriginalError, LeastError))
-    return format("has %.3g times the original's error against an evaluation "
-                  "in double, %g are allowed",
-                  D.Error / D.OriginalError, ErrorFactor);
+  if (D.comparesInDouble() &&
+      D.Error > ErrorFactor * std::max(D.OriginalError, LeastError))
+    return format(
+        "is off by %.3g sigma (RMS) from an evaluation in double, "
+        "the original by %.3g; %g times that is allowed, and %g sigma",
+        D.Error, D.OriginalError, ErrorFactor, ErrorFactor * LeastError);
   return {};
 }
 
@@ -231,6 +243,15 @@ std::string ToleranceCheck::describe() const {
   const std::string Found =
       format("differs by at most %.3g sigma, RMS %.3g sigma, in %llu elements",
              D.Largest, D.Rms, static_cast<unsigned long long>(D.Elements));
+  if (!User && D.ElementsInDouble && !D.comparesInDouble())
+    return Original.buffer().Name + " " + Found +
+           "; an evaluation in double is no nearer to the exact results than "
+           "the original is";
+  if (!User && D.comparesInDouble())
+    return Original.buffer().Name + " " + Found +
+           format("; off by %.3g sigma (RMS) from an evaluation in double, the "
+                  "original by %.3g",
+                  D.Error, D.OriginalError);
   if (!User)
     return Original.buffer().Name + " " + Found;
   return Original.buffer().Name + " " + Found +

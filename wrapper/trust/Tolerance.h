@@ -16,8 +16,12 @@
 //      the replays at random); of the values, and of their magnitudes
 //      (truncation of signed values). A bias below 1/4 sigma is none;
 //   6. where an evaluation in double is given: RMS((variant - it) / sigma) is
-//   at
-//      most twice the original's, 1/2 counting as the least.
+//      at most twice the original's, 0.29 (what rounding an exact result to
+//      nearest leaves, in units of 1 ULP) counting as the least. Elements that
+//      it puts more than 12 sigma from the mean do not count: it took another
+//      branch there. Nor does the whole evaluation where RMS((it - mean) /
+//      sigma) > 1/2: it is no nearer to the exact results than the original is,
+//      with float sums that pass through memory or shuffles.
 // A user's tolerance takes the place of 3 to 6.
 //
 // The standard error of 5 is the larger one of two. One is from sums over
@@ -77,9 +81,14 @@ struct Deviation {
   uint64_t Elements = 0; // numbers in the chunks that differ
   double Largest = 0;
   double Rms = 0;
-  Bias Upward, Outward; // of the values, of their magnitudes
-  /// RMS against the evaluation in double; 0: there is none.
+  Bias Upward, Outward;          // of the values, of their magnitudes
+  uint64_t ElementsInDouble = 0; // 0: there is no evaluation in double
+  /// RMS against it.
   double Error = 0, OriginalError = 0;
+  /// The evaluation in double against the mean; RMS.
+  double Apart = 0;
+  /// Whether there is such an evaluation, and it counts.
+  bool comparesInDouble() const;
 };
 
 /// Judges one run of a variant: addChunk for each chunk of the model's buffer
@@ -132,7 +141,7 @@ private:
   double Largest = 0, Squares = 0;
   MeanTest Upward, Outward;
   uint64_t InDouble = 0;
-  double ErrorSquares = 0, OriginalErrorSquares = 0;
+  double ErrorSquares = 0, OriginalErrorSquares = 0, ApartSquares = 0;
   uint64_t FirstAt = 0;
   std::string First;
 };
