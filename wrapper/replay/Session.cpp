@@ -276,7 +276,8 @@ DeviceLink::RunRequest Session::request(size_t Index, const char *Slot,
 Error Session::replayOriginal(size_t Index, unsigned Repetitions) {
   const LoadedRecording &L = Kernel->recordings()[Index];
   Prepared P;
-  P.Base.emplace(L.Buffers);
+  P.Base.emplace(L.Buffers,
+                 "r3 record --closure all -k '" + L.Manifest.Display + "'");
   auto Conclude = [&](trust::Judgement J) {
     P.Verdict = std::move(J);
     P.Done = true;

@@ -72,8 +72,9 @@ Judgement judgeEvidence(const Recording &R, uint64_t PoisonedBytes) {
           "the recorded launch changed no memory, so nothing can be compared"};
 }
 
-Baseline::Baseline(std::vector<Buffer> Buffers)
-    : Buffers(std::move(Buffers)), Noises(this->Buffers.size()) {}
+Baseline::Baseline(std::vector<Buffer> Buffers, std::string NextStep)
+    : Buffers(std::move(Buffers)), NextStep(std::move(NextStep)),
+      Noises(this->Buffers.size()) {}
 
 void Baseline::beginReplay() {
   ++Replays;
@@ -189,7 +190,8 @@ Judgement Baseline::judgeBuffer(size_t Index) const {
   if (!recordInRange(Index))
     return {Outcome::NotVerifiable,
             "replay differs from the program: the recorded values of " +
-                Where.Name + " lie outside the spread of the replays"};
+                Where.Name + " lie outside the spread of the replays" +
+                (NextStep.empty() ? "" : "; next: " + NextStep)};
   const double Limit = Where.Type == ValueType::F32 ? FloatLimit : DoubleLimit;
   if (N.Spread > Limit * N.Rms)
     return {Outcome::NotVerifiable,

@@ -92,7 +92,8 @@ public:
   /// more noise than this is not verifiable.
   static constexpr uint64_t LimitBytes = 1ull << 30;
 
-  explicit Baseline(std::vector<Buffer> Buffers);
+  /// NextStep: what to do where replays agree, but not with the program.
+  explicit Baseline(std::vector<Buffer> Buffers, std::string NextStep = {});
 
   void beginReplay();
   void addChunk(const DifferingChunk &Chunk);
@@ -120,6 +121,7 @@ private:
   bool recordInRange(size_t Index) const;
 
   std::vector<Buffer> Buffers;
+  std::string NextStep;
   std::vector<Noise> Noises;
   std::map<ChunkKey, Range> Ranges;
   std::map<size_t, Judgement> Exactness; // first difference that must not be
