@@ -143,7 +143,7 @@ TEST_F(CompileTest, InstrumentedBuildsHaveNames) {
     setKernel(Backend, "staged");
     std::set<std::string> Codes;
     for (const char *Name :
-         {"", "trace", "round", "double", "freeze-0", "freeze-1"}) {
+         {"", "trace", "round", "double", "freeze-0", "freeze-1", "no-op"}) {
       Build B = Link.build("{}", /*DeadlineMs=*/60000, Name);
       ASSERT_EQ(B.Ending, Outcome::Ok) << Backend << Name << B.Message;
       EXPECT_TRUE(Codes.insert(B.Code).second) << Backend << Name;
@@ -153,7 +153,7 @@ TEST_F(CompileTest, InstrumentedBuildsHaveNames) {
     EXPECT_EQ(B.Ending, Outcome::BuildFailed);
     EXPECT_THAT(B.Message, HasSubstr("no instrumented build 'dance' (there are "
                                      "trace, round, double, freeze-0, "
-                                     "freeze-1)"));
+                                     "freeze-1, no-op)"));
   }
 }
 

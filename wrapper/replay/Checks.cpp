@@ -44,6 +44,7 @@ trust::Judgement Session::checkAfter(Evaluation &E) {
       {Check::Poison, &Session::notePoison},
       {Check::Reads, &Session::checkReads},
       {Check::Frozen, &Session::checkFrozen},
+      {Check::NoOp, &Session::checkNoOp},
   };
   for (const auto &[What, Method] : Table)
     if (auto J = makeCheck(What, Method, E); !J.ok())

@@ -10,8 +10,8 @@
 //             message, code, registers, shared, spills, sites, unseen,
 //             lessPrecise, ms} blob: binary
 //             instrument: "", "trace", "round", "double", "freeze-0",
-//             "freeze-1", "bounds" (the CPU device's bounds checks), or "ptx"
-//             (the binary is the PTX, for either device)
+//             "freeze-1", "no-op", "bounds" (the CPU device's bounds checks), or
+//             "ptx" (the binary is the PTX, for either device)
 #pragma once
 
 #include "wrapper/replay/Children.h"

@@ -41,6 +41,7 @@ inline constexpr char TracedVariantSlot[] = "traced-variant";
 inline constexpr char RoundedSlot[] = "rounded";
 inline constexpr char DoubleSlot[] = "double";
 inline constexpr char FrozenSlot[] = "frozen";
+inline constexpr char NoOpSlot[] = "no-op";
 
 /// Exit status of a child that asks for another process with other addresses.
 inline constexpr int ConflictStatus = 75;

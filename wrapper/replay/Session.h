@@ -141,6 +141,8 @@ private:
   CheckOutcome runFrozen(const std::string &VariantJson, size_t Pattern,
                          Evaluation &E);
   CheckOutcome checkPrecision(Evaluation &E);
+  CheckOutcome checkNoOp(Evaluation &E);
+  trust::Judgement judgeNothing(size_t Index, Evaluation &Nothing);
 
   // Evaluation.
   Expected<Evaluation> readEvaluation(const json::Value &Request) const;
