@@ -94,7 +94,7 @@ config.environment["R3_CLANG"] = config.clang
 END
   printf '%s\n' '#!/usr/bin/env python3' 'from lit.main import main' 'main()' >"$out/lit-main"
   chmod +x "$out/lit-main"
-  PYTHONPATH=$root/tools/lit R3_LIT_ARGUMENTS=-j4 python3 "$root/lit-tests/check.py" \
+  PYTHONPATH=$root/tools/lit R3_LIT_ARGUMENTS=-j2 python3 "$root/lit-tests/check.py" \
     --lit="$out/lit-main" --report="$out/lit/report.json" "$out/lit" 2>&1
 }
 export -f lit_tests; export root out clang cuda

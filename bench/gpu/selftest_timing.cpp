@@ -187,7 +187,8 @@ void testBracket(Bench &B) {
       B.R.check(E, "a bracket");
       if (Us < Around[Works]) {
         Around[Works] = Us;
-        EventsUs = 1e3 * B.R.take(B.D.elapsedMs(Start, Stop), "elapsedMs");
+        if (Works)
+          EventsUs = 1e3 * B.R.take(B.D.elapsedMs(Start, Stop), "elapsedMs");
       }
     }
   const double Net = Around[1] - Around[0];
