@@ -94,7 +94,7 @@ config.environment["R3_CLANG"] = config.clang
 END
   printf '%s\n' '#!/usr/bin/env python3' 'from lit.main import main' 'main()' >"$out/lit-main"
   chmod +x "$out/lit-main"
-  PYTHONPATH=$root/tools/lit R3_LIT_ARGUMENTS=-j2 python3 "$root/lit-tests/check.py" \
+  PYTHONPATH=$root/tools/lit R3_LIT_ARGUMENTS=-j3 python3 "$root/lit-tests/check.py" \
     --lit="$out/lit-main" --report="$out/lit/report.json" "$out/lit" 2>&1
 }
 export -f lit_tests; export root out clang cuda
@@ -106,7 +106,7 @@ begin selftest 60 "$root/libexec/r3/r3-gpu-selftest"
 finish
 # Alone: a fault in one process stalls the others' contexts, and launches have
 # deadlines.
-begin lit 170 bash -c lit_tests
+begin lit 200 bash -c lit_tests
 finish
 begin doctor 60 "$root/bin/r3" doctor
 begin demo 150 bash "$root/share/r3/demo.sh" "$root" "$out/demo"
