@@ -205,6 +205,13 @@ Expected<Frame> Worker::ask(const std::string &Json) {
   }
 }
 
+Expected<json::Document> Worker::askJson(const std::string &Json) {
+  Expected<Frame> Answer = ask(Json);
+  if (!Answer)
+    return Answer.error();
+  return parseReply(Answer->Json);
+}
+
 Error Worker::load(const std::vector<std::string> &ManifestPaths) {
   rapidjson::StringBuffer Buffer;
   json::Writer W(Buffer);
@@ -216,11 +223,8 @@ Error Worker::load(const std::vector<std::string> &ManifestPaths) {
   for (const std::string &Path : ManifestPaths)
     W.String(Path);
   W.EndArray();
-  Expected<Frame> Reply = ask(finish(W, Buffer));
-  if (!Reply)
-    return Reply.error();
-  Expected<json::Document> Parsed = parseReply(Reply->Json);
-  return Parsed ? Error::success() : Parsed.error();
+  Expected<json::Document> Reply = askJson(finish(W, Buffer));
+  return Reply ? Error::success() : Reply.error();
 }
 
 Expected<ReplayReport> Worker::prepare(size_t Recording, unsigned Repetitions) {
@@ -233,10 +237,7 @@ Expected<ReplayReport> Worker::prepare(size_t Recording, unsigned Repetitions) {
   W.Uint64(Recording);
   W.Key("repetitions");
   W.Uint(Repetitions);
-  Expected<Frame> Answer = ask(finish(W, Buffer));
-  if (!Answer)
-    return Answer.error();
-  Expected<json::Document> Reply = parseReply(Answer->Json);
+  Expected<json::Document> Reply = askJson(finish(W, Buffer));
   if (!Reply)
     return Reply.error();
   Expected<Outcome> Result = readOutcome(*Reply);
@@ -316,10 +317,7 @@ static Expected<std::vector<CheckResult>> readChecks(const json::Value &Reply) {
 }
 
 Expected<EvaluationReport> Worker::evaluate(const EvaluationRequest &What) {
-  Expected<Frame> Answer = ask(evaluateText(What));
-  if (!Answer)
-    return Answer.error();
-  Expected<json::Document> Reply = parseReply(Answer->Json);
+  Expected<json::Document> Reply = askJson(evaluateText(What));
   if (!Reply)
     return Reply.error();
   Expected<Outcome> Result = readOutcome(*Reply);
@@ -406,10 +404,7 @@ static Expected<Batch> readBatch(const json::Value &Item) {
 }
 
 Expected<MeasurementReport> Worker::measure(const MeasurementRequest &What) {
-  Expected<Frame> Answer = ask(measureText(What));
-  if (!Answer)
-    return Answer.error();
-  Expected<json::Document> Reply = parseReply(Answer->Json);
+  Expected<json::Document> Reply = askJson(measureText(What));
   if (!Reply)
     return Reply.error();
   Expected<Outcome> Result = readOutcome(*Reply);
@@ -435,10 +430,7 @@ Expected<MeasurementReport> Worker::measure(const MeasurementRequest &What) {
 }
 
 Expected<RatesReport> Worker::rates() {
-  Expected<Frame> Answer = ask(R"({"verb":"rates"})");
-  if (!Answer)
-    return Answer.error();
-  Expected<json::Document> Reply = parseReply(Answer->Json);
+  Expected<json::Document> Reply = askJson(R"({"verb":"rates"})");
   if (!Reply)
     return Reply.error();
   RatesReport Report;

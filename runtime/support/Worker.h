@@ -41,6 +41,7 @@
 
 #include "runtime/support/Check.h"
 #include "runtime/support/Error.h"
+#include "runtime/support/Json.h"
 #include "runtime/support/Measurement.h"
 #include "runtime/support/Outcome.h"
 #include "runtime/support/Process.h"
@@ -164,6 +165,8 @@ public:
 private:
   Worker(Process Child, Channel Link);
   Expected<Frame> ask(const std::string &Json);
+  /// The header of the reply, or the error that it carries.
+  Expected<json::Document> askJson(const std::string &Json);
   Process Child;
   Channel Link;
   WorkerOptions Options;

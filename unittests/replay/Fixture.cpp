@@ -133,6 +133,42 @@ std::string ReplayTest::record(const SaxpyOptions &O) {
                {"", O.Changed ? floats(After) : ""});
 }
 
+std::string ReplayTest::recordFollow() {
+  SaxpyOptions O;
+  O.Image = "follow";
+  O.N = 64;
+  auto Path = record(O);
+  auto Bytes = readFile(Path);
+  EXPECT_TRUE(Bytes);
+  if (!Bytes)
+    return "";
+  auto R = Recording::parse(*Bytes, Path);
+  EXPECT_TRUE(R);
+  if (!R)
+    return "";
+  std::string X(256, '\0'), Y(256, '\0'), Table(64, '\0');
+  const uint64_t Elsewhere = 0x123456789000;
+  const float Value = 42;
+  std::memcpy(X.data(), &Elsewhere, 8);
+  std::memcpy(Table.data() + 20, &Value, 4);
+  std::string After = Y;
+  std::memcpy(After.data(), &Value, 4);
+  for (auto &A : R->Allocations)
+    A.Before.clear(), A.After.clear();
+  RecordedAllocation Global;
+  Global.Address = Elsewhere - 20;
+  Global.Size = 64;
+  Global.Kind = MemoryKind::Global;
+  Global.Global = "table";
+  R->Allocations.push_back(Global);
+  SymbolicWord Word;
+  Word.Allocation = 0;
+  Word.Name = "table";
+  Word.Addend = 20;
+  R->Symbolic = {Word};
+  return write(*R, {X, Y, Table}, {"", After, ""});
+}
+
 Expected<std::unique_ptr<Worker>>
 ReplayTest::startFake(const std::string &DeviceName,
                       std::vector<std::string> Launcher) {

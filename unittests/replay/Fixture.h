@@ -43,6 +43,9 @@ protected:
   /// allocation; After empty where it did not change).
   std::string write(Recording R, const std::vector<std::string> &Before,
                     const std::vector<std::string> &After);
+  /// Of y[0] = *(float *)*(void **)x, where x holds a pointer to a module
+  /// global, which is elsewhere in each code.
+  std::string recordFollow();
   /// A worker with fake children; DeviceName: what the fake device is called.
   Expected<std::unique_ptr<Worker>>
   startFake(const std::string &DeviceName = "fake-device",

@@ -129,38 +129,8 @@ TEST_F(MeasureTest, ShortLaunchesAreBelowResolution) {
   EXPECT_EQ(M.SubtractUs, 0);
 }
 
-/// y[0] = *(float *)*(void **)x, where x holds a pointer to a module global,
-/// which is elsewhere in each code.
 TEST_F(MeasureTest, SymbolicWordsPointIntoTheCodeThatRuns) {
-  SaxpyOptions O;
-  O.Image = "follow";
-  O.N = 64;
-  auto Path = record(O);
-  auto Bytes = readFile(Path);
-  ASSERT_TRUE(Bytes);
-  auto R = Recording::parse(*Bytes, Path);
-  ASSERT_TRUE(R);
-  std::string X(256, '\0'), Y(256, '\0'), Table(64, '\0');
-  const uint64_t Elsewhere = 0x123456789000;
-  const float Value = 42;
-  std::memcpy(X.data(), &Elsewhere, 8);
-  std::memcpy(Table.data() + 20, &Value, 4);
-  std::string After = Y;
-  std::memcpy(After.data(), &Value, 4);
-  for (auto &A : R->Allocations)
-    A.Before.clear(), A.After.clear();
-  RecordedAllocation Global;
-  Global.Address = Elsewhere - 20;
-  Global.Size = 64;
-  Global.Kind = MemoryKind::Global;
-  Global.Global = "table";
-  R->Allocations.push_back(Global);
-  SymbolicWord Word;
-  Word.Allocation = 0;
-  Word.Name = "table";
-  Word.Addend = 20;
-  R->Symbolic = {Word};
-  auto W = fakeWith(write(*R, {X, Y, Table}, {"", After, ""}));
+  auto W = fakeWith(recordFollow());
   MeasurementReport M = measure(*W, pipeline("follow"), 4, CacheMode::Warm);
   EXPECT_EQ(M.Result, Outcome::BelowResolution) << M.Message;
   EXPECT_EQ(M.Batches.size(), 4u);
