@@ -6,7 +6,8 @@
 // process maps the same memory with its contents.
 //
 // The pool lies in device memory, at an address that is mapped only between
-// openPool and closePool, never while a variant runs. Where memory for both
+// openPool and closePool: not while a variant runs by itself, and for reading
+// alone while a batch of timed launches runs. Where memory for both
 // does not fit, the pool is an anonymous file in host memory.
 #pragma once
 
