@@ -4,6 +4,7 @@
 #include "plugin/instrument/Double.h"
 #include "plugin/instrument/Freeze.h"
 #include "plugin/instrument/NoOp.h"
+#include "plugin/instrument/Remap.h"
 #include "plugin/instrument/Round.h"
 
 using namespace llvm;
@@ -35,6 +36,8 @@ static const BuildKind Kinds[] = {
      }},
     {"no-op", /*InRegisters=*/false,
      [](Module &M, ArrayRef<uint8_t>) { return without(returnAtOnce(M)); }},
+    {"remap", /*InRegisters=*/false,
+     [](Module &M, ArrayRef<uint8_t>) { return without(addRemap(M)); }},
 };
 
 ArrayRef<BuildKind> buildKinds() { return Kinds; }

@@ -16,6 +16,7 @@
 
 #include "runtime/support/Digest.h"
 #include "runtime/support/Error.h"
+#include "runtime/support/LaunchMap.h"
 #include "runtime/support/Measurement.h"
 #include "runtime/support/Outcome.h"
 #include "runtime/support/Recording.h"
@@ -75,6 +76,8 @@ public:
   virtual ~Device() = default;
 
   virtual DeviceIdentity identity() const = 0;
+  /// What it can launch of any kernel; what a kernel limits is in its info.
+  virtual LaunchLimits limits() const { return {}; }
   /// Granularity of reserve and createMemory (CUDA: 2 MiB; addresses that are
   /// wanted must be multiples of reserveAlignment: 32 MiB).
   virtual uint64_t granularity() const = 0;

@@ -327,6 +327,11 @@ Expected<EvaluationReport> Worker::evaluate(const EvaluationRequest &What) {
   Report.Result = *Result;
   Report.Message = json::text(*Reply, "message", "");
   Report.Code = json::text(*Reply, "code", "");
+  if (const json::Value *List = json::array(*Reply, "excluded"))
+    for (const json::Value &Item : List->GetArray())
+      if (Item.IsUint64())
+        Report.Excluded.push_back(Item.GetUint64());
+  Report.Guards = json::text(*Reply, "guards", "");
   Report.Tolerance = json::text(*Reply, "tolerance", "");
   Report.Registers = uint32_t(json::number(*Reply, "registers", 0));
   Report.Shared = uint32_t(json::number(*Reply, "shared", 0));

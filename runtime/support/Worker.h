@@ -24,7 +24,8 @@
 //             checks: [names of Check.def]}
 //            -> {outcome, message, tolerance, code, registers, shared, spills,
 //                originalNs: [..], variantNs: [..],
-//                checks: [{check, made, outcome, message, milliseconds}]}
+//                checks: [{check, made, outcome, message, milliseconds}],
+//                excluded: [index], guards: text}
 //            a binary whose digest is in known is built and not run: its
 //            outcome is duplicate, with the digest in code
 //   measure  {variant, recordings: [index], mode: "cold" | "warm", batches,
@@ -117,6 +118,10 @@ struct EvaluationReport {
   std::string Message;
   std::string Code;      // digest of the binary
   std::string Tolerance; // that a right variant needed; empty: bit for bit
+  /// Recordings in which a guard of the variant does not hold, and which do
+  /// not; it was evaluated on the others.
+  std::vector<size_t> Excluded;
+  std::string Guards;
   uint32_t Registers = 0, Shared = 0, Spills = 0;
   std::vector<double> OriginalNs, VariantNs; // in pairs
   std::vector<CheckResult> Checks; // in order, up to the first that failed

@@ -159,3 +159,28 @@ extern "C" __global__ void dynamic(const float *A, float *Out, int N) {
   __syncthreads();
   Out[INDEX] = Memory[threadIdx.x ^ 1];
 }
+
+/// How often each block and each thread says that it is the one, and the lane
+/// that the hardware gives it.
+extern "C" __global__ void places(int *Blocks, int *Threads, int *Lanes) {
+  const int Thread =
+      threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+  const int Block =
+      blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
+  if (Thread == 0)
+    atomicAdd(&Blocks[Block], 1);
+  if (Block == 0) {
+    atomicAdd(&Threads[Thread], 1);
+    asm("mov.u32 %0, %%laneid;" : "=r"(Lanes[Thread]));
+  }
+}
+
+/// Which block writes last.
+extern "C" __global__ void last(int *Out) { *Out = blockIdx.x; }
+
+extern "C" __global__ void indexless(int *Out) { *Out = 1; }
+extern "C" __global__ void assembled(int *Out) {
+  int Thread;
+  asm("mov.u32 %0, %%tid.x;" : "=r"(Thread));
+  Out[Thread] = blockIdx.x;
+}

@@ -76,6 +76,24 @@ TEST(Footprint, TheLargestPiecesArePoisoned) {
   EXPECT_EQ(P.LeftBytes, 15u); // the first ten
 }
 
+TEST(Footprint, WhatIsNotWrittenIsFound) {
+  const Footprint All = example();
+  EXPECT_EQ(missingWrites(All, All).Bytes, 0u);
+  EXPECT_EQ(missingWrites(Footprint(), All).Bytes, 0u);
+  const MissingWrites None = missingWrites(All, Footprint());
+  EXPECT_EQ(None.Bytes, 40u);
+  EXPECT_EQ(None.Range, 1u);
+  EXPECT_EQ(None.Begin, 0u);
+  Footprint Some = All; // more elsewhere is no substitute
+  Some.Ranges[1].Written = IntervalSet();
+  Some.Ranges[1].Written.append({0, 10});
+  Some.Ranges[1].Written.append({30, 50});
+  Some.Ranges[2].Written.append({0, 100});
+  const MissingWrites Missing = missingWrites(All, Some);
+  EXPECT_EQ(Missing.Bytes, 20u);
+  EXPECT_EQ(Missing.Begin, 10u);
+}
+
 TEST(Footprint, IsReadAsWrittenAndRefusedAtEveryLength) {
   ByteWriter Out;
   example().write(Out);

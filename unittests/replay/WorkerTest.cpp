@@ -109,14 +109,41 @@ TEST_F(WorkerReplayTest, KnownBinariesAreNotRun) {
   EXPECT_EQ(R->Code, contentDigest("crash").hex());
 }
 
-TEST_F(WorkerReplayTest, WhatIsNotBuiltYetIsRefused) {
-  auto W = fakeWith(record({}));
+TEST_F(WorkerReplayTest, GuardsChooseRecordings) {
+  SaxpyOptions Other;
+  Other.N = 60000;
+  auto Started = startFake();
+  ASSERT_TRUE(Started) << Started.error().message();
+  auto W = std::move(*Started);
+  Error E = W->load({record({}), record(Other)});
+  ASSERT_FALSE(E) << E.message();
   Variant V = pipeline("saxpy");
-  V.Specialise["n"] = 3;
-  auto R = W->evaluate({V, {0}, 0, 1});
+  V.Guards = {"n==60000"};
+  auto R = W->evaluate({V, {0, 1}});
+  ASSERT_TRUE(R) << R.error().message();
+  EXPECT_EQ(R->Result, Outcome::Ok) << R->Message;
+  EXPECT_EQ(R->Excluded, std::vector<size_t>{0});
+  EXPECT_EQ(R->Guards, "guard does not hold in 1 of 2 recordings: n==60000");
+  R = W->evaluate({V, {0}});
   ASSERT_TRUE(R) << R.error().message();
   EXPECT_EQ(R->Result, Outcome::Refused);
-  EXPECT_THAT(R->Message, HasSubstr("specialised scalars"));
+  EXPECT_THAT(R->Message, HasSubstr("no recording is left"));
+}
+
+TEST_F(WorkerReplayTest, LaunchesBeyondTheLimitsAreRefused) {
+  auto W = fakeWith(record({}));
+  Variant V = pipeline("saxpy");
+  V.Launch = {{"block.x", "8 * block.x"}};
+  auto R = W->evaluate({V, {0}});
+  ASSERT_TRUE(R) << R.error().message();
+  EXPECT_EQ(R->Result, Outcome::Refused);
+  EXPECT_THAT(R->Message, HasSubstr("block.x = '8 * block.x' gives 2048: the "
+                                    "device takes at most 1024"));
+  V.Launch = {{"grid.x", "n - n"}};
+  R = W->evaluate({V, {0}});
+  ASSERT_TRUE(R) << R.error().message();
+  EXPECT_EQ(R->Result, Outcome::Refused);
+  EXPECT_THAT(R->Message, HasSubstr("a launch without blocks"));
 }
 
 TEST_F(WorkerReplayTest, RecordingsMayOverlapInMemory) {

@@ -12,6 +12,7 @@
 #include "wrapper/remix/EvidenceText.h"
 #include "wrapper/remix/Gate.h"
 
+#include "runtime/support/Expression.h"
 #include "runtime/support/Files.h"
 #include "runtime/support/Json.h"
 #include "runtime/support/Process.h"
@@ -53,6 +54,14 @@ public:
     Options.text("--passes", Change.Pipeline, "PIPELINE",
                  "a pass pipeline, as for opt -passes");
     Options.count("--maxnreg", Registers, "at most so many registers");
+    Options.texts("--launch", Rules, "TARGET=EXPRESSION",
+                  "launch it otherwise: grid.x, .. block.z or shared by the "
+                  "recorded launch, as in grid.x=ceildiv(grid.x,2)");
+    Options.texts("--guard", Change.Guards, "GUARD",
+                  "it is for launches in which this holds: align(p,16), "
+                  "divides(4,n), n==100 or distinct(p,q)");
+    Options.texts("--specialise", Constants, "NAME=VALUE",
+                  "build it for one value of an integer parameter");
     Options.texts("-k,--kernel", Patterns, "KERNEL",
                   "only these kernels (default: all that the change reaches)");
     Options.count("--batches", Batches,
@@ -84,10 +93,12 @@ public:
       return Kernels.error();
     if (Error E = readChange(Given, *Kernels))
       return E;
+    if (Error E = readTerms())
+      return E;
     if (Change.isOriginal())
       return fail(ErrorCode::Usage,
-                  "nothing to try: name an edited FILE, --patch, --passes or "
-                  "--maxnreg");
+                  "nothing to try: name an edited FILE, --patch, --passes, "
+                  "--maxnreg, --launch or --specialise");
     if (Error E = tryAll(Given, *Kernels))
       return E;
     if (Json)
@@ -123,6 +134,44 @@ private:
       return Target.error();
     Touched.insert(*Target);
     return makePatch(Given, *Target);
+  }
+
+  // --- Where and how it is launched.
+
+  /// The two sides of "NAME=VALUE".
+  static Expected<std::pair<std::string, std::string>>
+  splitAt(const std::string &Text, const char *Option) {
+    const size_t At = Text.find('=');
+    if (At == std::string::npos || !At || At + 1 == Text.size())
+      return fail(ErrorCode::Usage, "%s '%s': NAME=VALUE expected", Option,
+                  Text.c_str());
+    return std::pair(Text.substr(0, At), Text.substr(At + 1));
+  }
+
+  /// Reads --launch, --guard and --specialise as a variant's JSON would be.
+  Error readTerms() {
+    for (const std::string &Text : Rules) {
+      auto Rule = splitAt(Text, "--launch");
+      if (!Rule)
+        return Rule.error();
+      Change.Launch.push_back({Rule->first, Rule->second});
+    }
+    for (const std::string &Text : Constants) {
+      auto Constant = splitAt(Text, "--specialise");
+      if (!Constant)
+        return Constant.error();
+      auto Value = evaluateExpression(
+          Constant->second, [](std::string_view) { return std::nullopt; });
+      if (!Value)
+        return Error(ErrorCode::Usage,
+                     "--specialise " + Value.error().message());
+      Change.Specialise[Constant->first] = *Value;
+    }
+    auto Checked = Variant::parse(Change.canonicalJson());
+    if (!Checked)
+      return Error(ErrorCode::Usage, Checked.error().message());
+    Change = std::move(*Checked);
+    return Error::success();
   }
 
   /// The path, from the root, of the file that FILE is a copy of.
@@ -277,6 +326,14 @@ private:
     return Given.Out.bad(std::string(outcomeName(T.result())));
   }
 
+  /// "4", or "3 of 4" where guards do not hold in one.
+  static std::string recordings(const Tried &T) {
+    const size_t Kept = T.Found.Recordings.size(),
+                 All = Kept + T.Found.Variant.Excluded.size();
+    return (Kept < All ? std::to_string(Kept) + " of " : "") +
+           std::to_string(All);
+  }
+
   static std::string change(uint32_t Before, uint32_t After) {
     return Before == After
                ? std::to_string(After)
@@ -295,8 +352,7 @@ private:
       const EvaluationReport &After = T.Found.Variant;
       const bool Built = !Cpu && After.Registers;
       Lines.add({shortened(printable(T.Kernel->Display), 48), verdict(Given, T),
-                 std::to_string(T.Found.Recordings.size()),
-                 G ? durationText(G->OriginalUs * 1e3) : "-",
+                 recordings(T), G ? durationText(G->OriginalUs * 1e3) : "-",
                  G ? durationText(G->VariantUs * 1e3) : "-",
                  G ? format("%.3fx", G->Judged.Ratio) : "-",
                  G && G->Judged.AtLeast > 0 ? format("%.3fx", G->Judged.AtLeast)
@@ -321,6 +377,7 @@ private:
     if (isUntouched(T))
       return;
     line(T.Found.Message);
+    line(T.Found.Variant.Guards);
     line(T.Found.Variant.Tolerance);
     for (const CheckResult &C : T.Found.Variant.Checks)
       if (C.What == Check::Precision && AllowPrecision && C.Made)
@@ -371,6 +428,8 @@ private:
     W.String(std::string(outcomeName(T.result())));
     W.Key("message");
     W.String(isSameCode(T) ? "its code is the original's" : T.Found.Message);
+    W.Key("guards");
+    W.String(T.Found.Variant.Guards);
     W.Key("evidence");
     const std::string Evidence = evidenceJson(T.Found);
     W.RawValue(Evidence.data(), Evidence.size(), rapidjson::kObjectType);
@@ -414,7 +473,7 @@ private:
   }
 
   std::string File, As, PatchFile, Launcher;
-  std::vector<std::string> Patterns;
+  std::vector<std::string> Patterns, Rules, Constants;
   std::vector<std::string> Without;
   uint64_t Batches = 24, Registers = 0;
   double CloseTo = 0;

@@ -148,12 +148,23 @@ Error Gate::verify(const std::vector<SearchRecording> &Recordings,
   if (!Found)
     return Found.error();
   Report.Variant = std::move(*Found);
+  for (size_t I = Usable.size(); I--;)
+    if (std::ranges::count(Report.Variant.Excluded, Usable[I]))
+      leaveOut(I);
   Report.Result = Report.Variant.Result;
   Report.Message = Report.Variant.Message;
   Report.Strong =
       std::any_of(Report.Recordings.begin(), Report.Recordings.end(),
                   [](const SearchRecording &R) { return R.Held; });
   return Error::success();
+}
+
+/// A recording that the variant is not for.
+void Gate::leaveOut(size_t Index) {
+  const auto At = static_cast<std::ptrdiff_t>(Index);
+  Report.Recordings.erase(Report.Recordings.begin() + At);
+  FloorCold.erase(FloorCold.begin() + At);
+  FloorWarm.erase(FloorWarm.begin() + At);
 }
 
 /// The longest recording of each class in the program, held-out ones first.

@@ -52,10 +52,11 @@ struct GateReport {
   /// Right, and where it was timed: not below resolution.
   Outcome Result = Outcome::Ok;
   std::string Message;
-  bool Accepted = false;                   // right, and faster
-  bool Strong = false;                     // a held-out recording passed, too
-  std::vector<SearchRecording> Recordings; // that the original reproduces
-  std::vector<std::string> LeftOut;        // others, with the reason
+  bool Accepted = false; // right, and faster
+  bool Strong = false;   // a held-out recording passed, too
+  /// That the original reproduces and the variant's guards admit.
+  std::vector<SearchRecording> Recordings;
+  std::vector<std::string> LeftOut; // others, with the reason
   EvaluationReport Original, Variant;
   std::vector<RecordingGain> Gains; // the longest in the program first
   DeviceIdentity Device;
@@ -80,6 +81,7 @@ private:
   struct Timed; // what was measured so far of one recording
   Error verify(const std::vector<SearchRecording> &Recordings,
                const Variant &Change);
+  void leaveOut(size_t Index);
   Error time(const Variant &Change);
   /// In a new process; Rounds counts from 0.
   Error timeOnce(const Variant &Change, std::vector<Timed> &All, bool AaOnly);

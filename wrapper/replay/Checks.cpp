@@ -32,6 +32,7 @@ trust::Judgement Session::checkBefore(Evaluation &E) {
   static constexpr std::pair<Check, CheckMethod> Table[] = {
       {Check::Precision, &Session::checkPrecision},
       {Check::Trace, &Session::checkTrace},
+      {Check::Coverage, &Session::checkCoverage},
   };
   for (const auto &[What, Method] : Table)
     if (auto J = makeCheck(What, Method, E); !J.ok())
@@ -45,6 +46,8 @@ trust::Judgement Session::checkAfter(Evaluation &E) {
       {Check::Reads, &Session::checkReads},
       {Check::Frozen, &Session::checkFrozen},
       {Check::NoOp, &Session::checkNoOp},
+      {Check::Guards, &Session::checkGuards},
+      {Check::BlockOrder, &Session::checkBlockOrder},
   };
   for (const auto &[What, Method] : Table)
     if (auto J = makeCheck(What, Method, E); !J.ok())

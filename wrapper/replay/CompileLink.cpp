@@ -105,6 +105,7 @@ Error CompileLink::ensureLoaded() {
                        .texts("command", Job->Command)
                        .text("root", Job->Root)
                        .text("source", Job->Source)
+                       .texts("parameters", Job->Parameters)
                        .json(),
                    Job->Bitcode, StepMs);
   if (!Reply)
@@ -149,6 +150,7 @@ Build CompileLink::build(const std::string &Variant, uint64_t DeadlineMs,
   B.Shared = static_cast<uint32_t>(json::number(H, "shared", 0));
   B.Spills = static_cast<uint32_t>(json::number(H, "spills", 0));
   B.Sites = readTexts(H, "sites");
+  B.Promise = json::text(H, "promise", "");
   B.Unseen = readTexts(H, "unseen");
   B.LessPrecise = json::text(H, "lessPrecise", "");
   B.Ms = readTimes(H);

@@ -4,11 +4,12 @@
 // asks for builds, and replaces it when it dies or takes too long.
 //
 //   pipelines {backend, arch} -> {pipelines: {"O1": text, ...}}
-//   load      {backend, kernel, arch, level, command: [..], root, source}
+//   load      {backend, kernel, arch, level, command: [..], root, source,
+//              parameters: [names]}
 //             blob: bitcode -> {}
 //   build     {variant, instrument, allowPrecision, deadlineMs} -> {outcome,
 //             message, code, registers, shared, spills, sites, unseen,
-//             lessPrecise, ms} blob: binary
+//             lessPrecise, promise, ms} blob: binary
 //             instrument: "", "trace", "round", "double", "freeze-0",
 //             "freeze-1", "no-op", "bounds" (the CPU device's bounds checks), or
 //             "ptx" (the binary is the PTX, for either device)
@@ -35,6 +36,8 @@ struct CompileJob {
   // For source patches: how the unit was compiled, and where it lies.
   std::vector<std::string> Command;
   std::string Root, Source;
+  /// Names of whole parameters, by their index; empty for others.
+  std::vector<std::string> Parameters;
 };
 
 struct Build {
@@ -45,6 +48,8 @@ struct Build {
   uint32_t Registers = 0, Shared = 0, Spills = 0;
   std::vector<std::string> Sites, Unseen; // of a traced build (Trace.h)
   std::string LessPrecise; // that a source brings in, where that is allowed
+  /// Of a source: what it takes for granted and no guard says (Promises.h).
+  std::string Promise;
   std::map<std::string, double> Ms;
 };
 

@@ -10,9 +10,12 @@
 #include "wrapper/replay/FrontEnd.h"
 #include "wrapper/replay/Instrument.h"
 #include "wrapper/replay/Message.h"
+#include "wrapper/replay/Promises.h"
 #include "wrapper/replay/Ptxas.h"
+#include "wrapper/replay/Specialise.h"
 
 #include "runtime/device/cpu/Compile.h"
+#include "runtime/support/LaunchMap.h"
 #include "runtime/support/Protocol.h"
 
 #include <chrono>
@@ -43,6 +46,7 @@ struct BuildResult {
   uint32_t Registers = 0, Shared = 0, Spills = 0;
   std::vector<std::string> Sites, Unseen;
   std::string LessPrecise;
+  std::string Promise;
   std::map<std::string, double> Ms;
 };
 
@@ -65,8 +69,9 @@ private:
                         uint64_t DeadlineMs);
   BuildResult buildCpu(const Variant &V, const std::string &Instrument,
                        uint64_t DeadlineMs);
+  void findPromise(const Variant &V, BuildResult &R) const;
   const FrontEndResult &patched(const Variant &V, uint64_t DeadlineMs);
-  const std::vector<uint8_t> &codeOf(const Variant &V) const;
+  Expected<std::vector<uint8_t>> codeOf(const Variant &V) const;
   Expected<std::vector<uint8_t>>
   codeOf(const Variant &V, const std::string &Instrument, ForkProduct &P) const;
   Expected<ForkProduct> makePtx(const Variant &V,
@@ -76,6 +81,7 @@ private:
 
   Channel Link;
   std::string Backend, Kernel, Arch, Level;
+  std::vector<std::string> Parameters;
   std::vector<uint8_t> Bitcode;
   std::unique_ptr<CudaClosure> Closure;
   bool Loaded = false;
@@ -146,6 +152,7 @@ Expected<Frame> CompileServer::load(const json::Value &Request,
   Kernel = json::text(Request, "kernel", "");
   Arch = json::text(Request, "arch", "");
   Level = json::text(Request, "level", "");
+  Parameters = readTexts(Request, "parameters");
   Bitcode = F.Blob;
   Closure.reset();
   Patched.clear();
@@ -175,8 +182,23 @@ const FrontEndResult &CompileServer::patched(const Variant &V,
       .first->second;
 }
 
-const std::vector<uint8_t> &CompileServer::codeOf(const Variant &V) const {
-  return V.Patch.empty() ? Bitcode : Patched.at(V.Patch).Bitcode;
+/// What a source takes for granted and its guards do not say.
+void CompileServer::findPromise(const Variant &V, BuildResult &R) const {
+  const auto Start = Clock::now();
+  auto Guards = allGuards(V);
+  auto Found = Guards ? uncoveredPromise(Bitcode, Patched.at(V.Patch).Bitcode,
+                                         Kernel, Parameters, *Guards)
+                      : Expected<std::string>(Guards.error());
+  R.Promise =
+      Found ? *Found : "it cannot be looked at: " + Found.error().message();
+  R.Ms["promises"] = msSince(Start);
+}
+
+Expected<std::vector<uint8_t>> CompileServer::codeOf(const Variant &V) const {
+  const auto &Code = V.Patch.empty() ? Bitcode : Patched.at(V.Patch).Bitcode;
+  return V.Specialise.empty()
+             ? Code
+             : specialise(Code, Kernel, Parameters, V.Specialise);
 }
 
 /// The same, instrumented; what is to be said of that goes into P.
@@ -188,7 +210,10 @@ CompileServer::codeOf(const Variant &V, const std::string &Instrument,
       (Instrument == "bounds" && Backend == "cpu"))
     return codeOf(V);
   const auto Start = Clock::now();
-  auto Code = instrument(codeOf(V), Kernel, Instrument);
+  auto Plain = codeOf(V);
+  if (!Plain)
+    return Plain.error();
+  auto Code = instrument(*Plain, Kernel, Instrument);
   if (!Code)
     return Code.error();
   P.Sites = std::move(Code->Sites);
@@ -219,7 +244,8 @@ Expected<ForkProduct> CompileServer::makePtx(const Variant &V,
                                              const std::string &Instrument) {
   ForkProduct P;
   std::unique_ptr<CudaClosure> Own;
-  if (!Closure || !Instrument.empty() || !V.Patch.empty()) {
+  if (!Closure || !Instrument.empty() || !V.Patch.empty() ||
+      !V.Specialise.empty()) {
     auto Code = codeOf(V, Instrument, P);
     if (!Code)
       return Code.error();
@@ -323,6 +349,8 @@ Expected<Frame> CompileServer::build(const json::Value &Request) {
     R.Ms.merge(Before.Ms);
     R.LessPrecise = std::move(Before.LessPrecise);
   }
+  if (R.Ending == Outcome::Ok && Instrument.empty() && !V->Patch.empty())
+    findPromise(*V, R);
   std::string Code;
   if (R.Ending == Outcome::Ok && Instrument != "ptx") {
     auto Name = codeDigest(R.Binary, Kernel);
@@ -343,6 +371,7 @@ Expected<Frame> CompileServer::build(const json::Value &Request) {
                    .texts("sites", R.Sites)
                    .texts("unseen", R.Unseen)
                    .text("lessPrecise", R.LessPrecise)
+                   .text("promise", R.Promise)
                    .times(R.Ms)
                    .json(),
                std::move(R.Binary));

@@ -73,6 +73,8 @@ Error DeviceLink::start() {
     Identity = readIdentity(*Object);
   Granularity = json::number(Reply->Header, "granularity", 0);
   Alignment = json::number(Reply->Header, "alignment", 0);
+  if (const json::Value *Object = json::object(Reply->Header, "limits"))
+    Limits = readLimits(*Object);
   if (!Granularity || Alignment % Granularity)
     return fail(ErrorCode::Damaged,
                 "the device answers with granularity %llu, alignment %llu",
@@ -256,9 +258,15 @@ Attempt DeviceLink::lost(const Error &Why, Outcome OnTimeout) {
 }
 
 Attempt DeviceLink::loadCode(const std::string &Slot, Code &C) {
-  auto Reply =
-      ask(Message("code").text("slot", Slot).text("kernel", C.Kernel).json(),
-          C.Image, StepMs);
+  std::vector<std::string> Launches;
+  for (const LaunchConfig &L : C.Launches)
+    Launches.push_back(launchJson(L));
+  auto Reply = ask(Message("code")
+                       .text("slot", Slot)
+                       .text("kernel", C.Kernel)
+                       .raws("launches", Launches)
+                       .json(),
+                   C.Image, StepMs);
   if (!Reply)
     return lost(Reply.error(), Outcome::LaunchFailed);
   Attempt A;
@@ -268,20 +276,34 @@ Attempt DeviceLink::loadCode(const std::string &Slot, Code &C) {
   A.Registers =
       static_cast<uint32_t>(json::number(Reply->Header, "registers", 0));
   A.Shared = static_cast<uint32_t>(json::number(Reply->Header, "shared", 0));
+  C.Threads = static_cast<uint32_t>(json::number(Reply->Header, "threads", 0));
+  C.Shared = A.Shared;
   C.Loaded = A.ok();
   if (json::boolean(Reply->Header, "sticky", false))
     (void)lose(Error(ErrorCode::Timeout, "replaced"), A.Ending);
   return A;
 }
 
+LaunchLimits DeviceLink::limits(const std::string &Slot) const {
+  LaunchLimits L = Limits;
+  if (auto C = Codes.find(Slot); C != Codes.end()) {
+    if (C->second.Threads)
+      L.Threads = std::min(L.Threads, C->second.Threads);
+    L.StaticShared = C->second.Shared;
+  }
+  return L;
+}
+
 Attempt DeviceLink::setCode(const std::string &Slot, std::vector<uint8_t> Image,
-                            const std::string &Kernel) {
+                            const std::string &Kernel,
+                            std::vector<LaunchConfig> Launches) {
   Codes.erase(Slot);
   if (Error E = ensure())
     return lost(E);
   Code C;
   C.Image = std::move(Image);
   C.Kernel = Kernel;
+  C.Launches = std::move(Launches);
   Attempt A = loadCode(Slot, C);
   if (A.ok())
     Codes[Slot] = std::move(C);
@@ -353,6 +375,7 @@ Attempt DeviceLink::run(const RunRequest &R) {
                          .flag("dry", R.Dry)
                          .flag("trace", R.Trace)
                          .number("seed", R.RoundSeed)
+                         .number("order", R.OrderSeed)
                          .number("poison", R.PoisonByte)
                          .json(),
                      R.Where ? R.Where->serialize() : std::vector<uint8_t>()))

@@ -64,9 +64,13 @@ public:
   /// Forgets memory and code; the child ends.
   void unload();
 
-  /// Makes Image the code of Slot, in this child and those after it.
+  /// Makes Image the code of Slot, in this child and those after it. Launches:
+  /// how it is launched, one a launch of the plan; empty: as recorded.
   Attempt setCode(const std::string &Slot, std::vector<uint8_t> Image,
-                  const std::string &Kernel);
+                  const std::string &Kernel,
+                  std::vector<LaunchConfig> Launches = {});
+  /// What the device can launch of the code in a slot.
+  LaunchLimits limits(const std::string &Slot) const;
 
   struct RunRequest {
     size_t Launch = 0;
@@ -76,6 +80,7 @@ public:
     uint64_t DeadlineMs = 0; // of the launch alone
     bool Trace = false;      // the slot has traced code
     uint64_t RoundSeed = 0;  // not 0: the slot has code that rounds at random
+    uint64_t OrderSeed = 0;  // not 0: the slot has code with remapped indices
     uint8_t PoisonByte = 0;  // with Where
     const Poison *Where = nullptr;
   };
@@ -99,7 +104,9 @@ private:
   struct Code {
     std::vector<uint8_t> Image;
     std::string Kernel;
-    bool Loaded = false; // in the present child
+    std::vector<LaunchConfig> Launches; // empty: as recorded
+    bool Loaded = false;                // in the present child
+    uint32_t Threads = 0, Shared = 0;   // that a block may have, and has
   };
   struct Answer {
     json::Document Header;
@@ -145,6 +152,7 @@ private:
 
   DeviceIdentity Identity;
   uint64_t Granularity = 0, Alignment = 0;
+  LaunchLimits Limits;
 
   std::optional<ReplayPlan> Plan;
   std::vector<OwnedFd> Memory; // what new children adopt

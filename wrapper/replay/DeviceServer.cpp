@@ -119,6 +119,7 @@ Expected<Frame> DeviceServer::open(const json::Value &Request) {
                    .raw("identity", identityJson(D->identity()))
                    .number("granularity", D->granularity())
                    .number("alignment", D->reserveAlignment())
+                   .raw("limits", limitsJson(D->limits()))
                    .json());
 }
 
@@ -185,14 +186,20 @@ Expected<Frame> DeviceServer::fill(const json::Value &Request) {
 }
 
 Expected<Frame> DeviceServer::code(const json::Value &Request, const Frame &F) {
-  auto Info = Run->setCode(json::text(Request, "slot", ""), F.Blob,
-                           json::text(Request, "kernel", ""));
+  std::vector<LaunchConfig> Launches;
+  if (const json::Value *List = json::array(Request, "launches"))
+    for (const json::Value &Item : List->GetArray())
+      Launches.push_back(readLaunch(Item));
+  auto Info =
+      Run->setCode(json::text(Request, "slot", ""), F.Blob,
+                   json::text(Request, "kernel", ""), std::move(Launches));
   if (Info)
     return reply(Message("reply")
                      .outcome(Outcome::Ok, "")
                      .number("registers", Info->Registers)
                      .number("shared", Info->StaticShared)
                      .number("local", Info->LocalBytes)
+                     .number("threads", Info->MaxThreads)
                      .json());
   const DeviceFault Fault = D->fault();
   const Outcome Ending = Info.error().code() == ErrorCode::NoSpace
@@ -220,6 +227,7 @@ Expected<Frame> DeviceServer::run(const json::Value &Request, const Frame &F) {
   R.Dry = json::boolean(Request, "dry", false);
   R.Trace = json::boolean(Request, "trace", false);
   R.RoundSeed = json::number(Request, "seed", 0);
+  R.OrderSeed = json::number(Request, "order", 0);
   R.PoisonByte = static_cast<uint8_t>(json::number(Request, "poison", 0));
   if (!F.Blob.empty()) {
     auto Where = Poison::parse(F.Blob);

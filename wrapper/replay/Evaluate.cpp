@@ -28,12 +28,6 @@ std::string jsonOf(const json::Value &Value) {
 
 /// Why the worker does not take a variant on; empty where it does.
 std::string refusal(const Variant &V, const std::string &Backend) {
-  if (!V.Launch.empty())
-    return "launch maps are not applied yet";
-  if (!V.Specialise.empty())
-    return "specialised scalars are not applied yet";
-  if (!V.Guards.empty())
-    return "guarded variants are not applied yet";
   if (Backend == "cpu" && V.MaxRegisters)
     return "a register limit has no meaning on the cpu device";
   if (Backend == "cpu" && !V.PtxasLevel.empty())
@@ -62,6 +56,8 @@ std::string Session::Evaluation::json() const {
       .reals("originalNs", OriginalNs)
       .reals("variantNs", VariantNs)
       .raws("checks", Made)
+      .numbers("excluded", {Excluded.begin(), Excluded.end()})
+      .text("guards", Guards)
       .times(Ms)
       .json();
 }
@@ -123,21 +119,26 @@ trust::Judgement Session::judgeResult(size_t Index, bool IsVariant,
   return judgeRun(Index, A);
 }
 
-/// One launch of a slot and its comparison. Models are made where the first
-/// result differs from the record.
 trust::Judgement Session::runSlot(size_t Index, const char *Slot,
                                   size_t Pattern, double &Ns, Evaluation &E) {
   const DeviceLink::RunRequest R =
       E.wants(Check::Poison)
           ? request(Index, Slot, Preparations[Index].Where, Pattern)
           : request(Index, Slot, Poison(), 0);
+  return launchAndJudge(R, Ns, E);
+}
+
+/// Models are made where the first result differs from the record.
+trust::Judgement Session::launchAndJudge(const DeviceLink::RunRequest &R,
+                                         double &Ns, Evaluation &E) {
+  const size_t Index = R.Launch;
   Attempt A = Device->run(R);
   for (const auto &[Step, Value] : A.Ms)
     E.Ms[Step] += Value;
   if (!A.ok())
     return {A.Ending, A.Message};
   Ns = A.Ns;
-  const bool IsVariant = std::string_view(Slot) != OriginalSlot;
+  const bool IsVariant = R.Slot != OriginalSlot;
   const bool Decided = !Preparations[Index].Rounding.empty() || E.CloseTo > 0;
   trust::Judgement J = judgeResult(Index, IsVariant, A, E);
   if (J.Result != Outcome::Wrong || !IsVariant || !E.MayRound || Decided)
@@ -159,7 +160,7 @@ trust::Judgement Session::verify(size_t Index, Evaluation &E) {
   trust::Judgement J;
   // A source by itself was traced.
   if (E.Change.Patch.empty() || !E.Change.Pipeline.empty())
-    J = checkAccesses(Index, E.Change.canonicalJson(), E.Ms);
+    J = checkAccesses(Index, E.Change.canonicalJson(), E.Launches, E.Ms);
   double Ns = 0;
   for (size_t Pattern = 0; J.ok() && Pattern < std::size(PoisonBytes);
        ++Pattern)
@@ -263,16 +264,15 @@ Error Session::judge(Evaluation &E, unsigned Pairs, uint64_t Seed) {
         return Failure;
   E.Verdict = forEach(
       E.Recordings, [&](size_t Index) { return Preparations[Index].Verdict; });
+  if (!E.Verdict.ok())
+    return {};
+  Attempt Loaded = loadVariant(VariantSlot, std::move(E.B.Binary), E);
+  E.Verdict = Loaded.ok() ? checkLimitsOf(E)
+                          : trust::Judgement{Loaded.Ending, Loaded.Message};
   if (E.Verdict.ok())
     E.Verdict = checkBefore(E);
   if (!E.Verdict.ok())
     return {};
-  Attempt Loaded =
-      Device->setCode(VariantSlot, std::move(E.B.Binary), Kernel->first().Name);
-  if (!Loaded.ok()) {
-    E.Verdict = {Loaded.Ending, Loaded.Message};
-    return {};
-  }
   if (!E.B.Registers)
     E.B.Registers = Loaded.Registers;
   if (!E.B.Shared)
@@ -291,10 +291,14 @@ Error Session::judge(Evaluation &E, unsigned Pairs, uint64_t Seed) {
 
 void Session::build(Evaluation &E) {
   if (std::string Why = refusal(E.Change, Device->identity().Backend);
-      !Why.empty()) {
+      !Why.empty())
     E.Verdict = {Outcome::Refused, Why};
+  if (E.Verdict.ok())
+    E.Verdict = chooseRecordings(E);
+  if (E.Verdict.ok())
+    E.Verdict = mapLaunches(E);
+  if (!E.Verdict.ok())
     return;
-  }
   E.B = buildVariant(E.Change.canonicalJson());
   E.Ms = E.B.Ms;
   if (E.B.Ending != Outcome::Ok)
@@ -312,7 +316,8 @@ Session::Reply Session::evaluate(const json::Value &Request) {
     return Read.error();
   Evaluation &E = *Read;
   build(E);
-  if (E.Verdict.ok() && isKnown(Request, E.B.Code)) // and what came of it
+  // Where it is launched alike, what came of it is known, too.
+  if (E.Verdict.ok() && E.Launches.empty() && isKnown(Request, E.B.Code))
     E.Verdict = {Outcome::Duplicate, "its binary is known"};
   else if (E.Verdict.ok())
     if (Error Failure = judge(E, static_cast<unsigned>(Pairs),

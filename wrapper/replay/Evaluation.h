@@ -17,7 +17,11 @@ namespace r3::replay {
 
 struct Session::Evaluation {
   Variant Change;
-  std::vector<size_t> Recordings;
+  std::vector<size_t> Recordings; // in which the guards hold
+  std::vector<size_t> Excluded;   // in which they do not
+  std::string Guards;             // which do not hold; empty: they do
+  /// With a launch map: how it is launched, one a loaded recording.
+  std::vector<LaunchConfig> Launches;
   CheckSet Wanted;
   bool MayRound = false; // what rounding explains is right
   double CloseTo = 0;    // what a user allows, in place of that

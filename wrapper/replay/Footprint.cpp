@@ -78,6 +78,23 @@ Footprint Footprint::read(ByteReader &In) {
   return F;
 }
 
+MissingWrites missingWrites(const Footprint &Original, const Footprint &Other) {
+  MissingWrites Found;
+  for (size_t R = 0; R < Original.Ranges.size(); ++R) {
+    IntervalSet Left = Original.Ranges[R].Written;
+    if (R < Other.Ranges.size())
+      Left = Left.minus(Other.Ranges[R].Written);
+    if (!Left.bytes())
+      continue;
+    if (!Found.Bytes) {
+      Found.Range = R;
+      Found.Begin = Left.intervals().front().Begin;
+    }
+    Found.Bytes += Left.bytes();
+  }
+  return Found;
+}
+
 /// Adds an interval to the rows of the last piece, where it continues them.
 static void addPiece(std::vector<PoisonPiece> &List, uint32_t Range,
                      const Interval &I) {

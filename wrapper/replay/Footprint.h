@@ -50,6 +50,14 @@ struct ForeignRead {
 std::optional<ForeignRead> foreignRead(const Footprint &Variant,
                                        const Footprint &Original);
 
+/// What Original writes and Other does not: how much, and the first of it.
+struct MissingWrites {
+  uint64_t Bytes = 0;
+  size_t Range = 0;
+  uint64_t Begin = 0;
+};
+MissingWrites missingWrites(const Footprint &Original, const Footprint &Other);
+
 /// Memory that the original writes and never reads: whatever is in it before a
 /// launch must not matter. At most Pieces pieces, the largest ones (each is one
 /// fill before a launch). A piece is rows of one width at one pitch: pitched

@@ -25,8 +25,10 @@ Session::CheckOutcome Session::runFrozen(const std::string &VariantJson,
     return {{},
             std::string("the build ") + FrozenBuilds[Pattern] +
                 " fails: " + B.Message};
-  Attempt Loaded =
-      Device->setCode(FrozenSlot, std::move(B.Binary), Kernel->first().Name);
+  Attempt Loaded = VariantJson == "{}"
+                       ? Device->setCode(FrozenSlot, std::move(B.Binary),
+                                         Kernel->first().Name)
+                       : loadVariant(FrozenSlot, std::move(B.Binary), E);
   if (!Loaded.ok())
     return {{},
             std::string("the build ") + FrozenBuilds[Pattern] +

@@ -128,6 +128,54 @@ std::string Message::json() {
   return {Buffer.GetString(), Buffer.GetSize()};
 }
 
+std::string launchJson(const LaunchConfig &L) {
+  return Message()
+      .numbers("grid", {L.Grid.begin(), L.Grid.end()})
+      .numbers("block", {L.Block.begin(), L.Block.end()})
+      .number("shared", L.DynamicShared)
+      .number("maxShared", L.MaxDynamicShared)
+      .json();
+}
+
+static void readDim(const json::Value &Object, const char *Name, Dim3 &Into) {
+  const json::Value *List = json::array(Object, Name);
+  for (unsigned I = 0; List && I < 3 && I < List->Size(); ++I)
+    if ((*List)[I].IsUint())
+      Into[I] = (*List)[I].GetUint();
+}
+
+static uint32_t readWord(const json::Value &Object, const char *Name,
+                         uint32_t Default) {
+  return static_cast<uint32_t>(json::number(Object, Name, Default));
+}
+
+LaunchConfig readLaunch(const json::Value &Object) {
+  LaunchConfig L;
+  readDim(Object, "grid", L.Grid);
+  readDim(Object, "block", L.Block);
+  L.DynamicShared = readWord(Object, "shared", 0);
+  L.MaxDynamicShared = readWord(Object, "maxShared", 0);
+  return L;
+}
+
+std::string limitsJson(const LaunchLimits &L) {
+  return Message()
+      .numbers("grid", {L.Grid.begin(), L.Grid.end()})
+      .numbers("block", {L.Block.begin(), L.Block.end()})
+      .number("threads", L.Threads)
+      .number("shared", L.Shared)
+      .json();
+}
+
+LaunchLimits readLimits(const json::Value &Object) {
+  LaunchLimits L;
+  readDim(Object, "grid", L.Grid);
+  readDim(Object, "block", L.Block);
+  L.Threads = readWord(Object, "threads", L.Threads);
+  L.Shared = readWord(Object, "shared", L.Shared);
+  return L;
+}
+
 std::string identityJson(const DeviceIdentity &D) {
   return Message()
       .text("backend", D.Backend)

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "runtime/support/Json.h"
+#include "runtime/support/LaunchMap.h"
 #include "runtime/support/Measurement.h"
 #include "runtime/support/Outcome.h"
 #include "runtime/support/Recording.h"
@@ -50,6 +51,12 @@ private:
 /// A reply, on both links the same.
 std::string ratesJson(const RatesReport &Rates);
 RatesReport readRates(const json::Value &Object);
+/// Grid, block and shared memory of a launch.
+std::string launchJson(const LaunchConfig &Launch);
+LaunchConfig readLaunch(const json::Value &Object);
+/// Limits of a device, without those of a kernel.
+std::string limitsJson(const LaunchLimits &Limits);
+LaunchLimits readLimits(const json::Value &Object);
 
 std::string identityJson(const DeviceIdentity &Identity);
 DeviceIdentity readIdentity(const json::Value &Object);

@@ -42,6 +42,8 @@ inline constexpr char RoundedSlot[] = "rounded";
 inline constexpr char DoubleSlot[] = "double";
 inline constexpr char FrozenSlot[] = "frozen";
 inline constexpr char NoOpSlot[] = "no-op";
+inline constexpr char RemappedSlot[] = "remapped";
+inline constexpr char RemappedVariantSlot[] = "remapped-variant";
 
 /// Exit status of a child that asks for another process with other addresses.
 inline constexpr int ConflictStatus = 75;

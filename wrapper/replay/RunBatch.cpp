@@ -285,7 +285,9 @@ Error Runner::BatchRun::queueMemory(Side &S, uint8_t PoisonByte) {
 }
 
 Error Runner::BatchRun::queueLaunch(Side &S) {
-  return D.launch(S.Kernel, L.Config, S.Arguments, R.Stream);
+  return D.launch(S.Kernel,
+                  S.Code ? S.Code->configOf(What.Launch, L.Config) : L.Config,
+                  S.Arguments, R.Stream);
 }
 
 Error Runner::BatchRun::queueDigests(const Side &S, uint64_t At) {

@@ -7,6 +7,7 @@
 
 #include "wrapper/replay/Tracer.h"
 
+#include "runtime/support/RemapAbi.h"
 #include "runtime/support/RoundAbi.h"
 
 #include <chrono>
@@ -82,11 +83,24 @@ Error Runner::ensure(Pinned &P, uint64_t Bytes) {
   return {};
 }
 
+LaunchConfig LoadedCode::configOf(size_t Launch, LaunchConfig Config) const {
+  if (Launch < Launches.size()) {
+    const LaunchConfig &To = Launches[Launch];
+    Config.Grid = To.Grid;
+    Config.Block = To.Block;
+    Config.DynamicShared = To.DynamicShared;
+    Config.MaxDynamicShared = To.MaxDynamicShared;
+  }
+  return Config;
+}
+
 Expected<KernelInfo> Runner::setCode(const std::string &Slot,
                                      std::span<const uint8_t> Image,
-                                     const std::string &Kernel) {
+                                     const std::string &Kernel,
+                                     std::vector<LaunchConfig> Launches) {
   Codes.erase(Slot);
   LoadedCode Code;
+  Code.Launches = std::move(Launches);
   auto Module = D.load(Image);
   if (!Module)
     return Module.error();
@@ -292,7 +306,8 @@ Error Runner::unpatch(const std::vector<Patch> &Patches) {
   return writeStretches(Patches);
 }
 
-Expected<double> Runner::launch(const PlanLaunch &L, const LoadedCode &Code,
+Expected<double> Runner::launch(const LaunchConfig &Config,
+                                const LoadedCode &Code,
                                 std::span<const uint8_t> Arguments,
                                 bool Flush) {
   if (Flush)
@@ -300,7 +315,7 @@ Expected<double> Runner::launch(const PlanLaunch &L, const LoadedCode &Code,
       return E;
   if (Error E = D.record(Begin, Stream))
     return E;
-  if (Error E = D.launch(Code.Kernel, L.Config, Arguments, Stream))
+  if (Error E = D.launch(Code.Kernel, Config, Arguments, Stream))
     return E;
   if (Error E = D.record(End, Stream))
     return E;
@@ -320,11 +335,11 @@ std::vector<std::optional<Address>> Runner::basesOf(const PlanLaunch &L,
   return Bases;
 }
 
-Error Runner::setSeed(const LoadedCode &Code, uint64_t Seed) {
-  auto Where = Code.Module->global(round::RoundSeed);
+Error Runner::setSeed(const LoadedCode &Code, const char *Global,
+                      uint64_t Seed) {
+  auto Where = Code.Module->global(Global);
   if (!Where || Where->Size != sizeof(Seed))
-    return fail(ErrorCode::Failed,
-                "the code was not built for random rounding");
+    return fail(ErrorCode::Failed, "the code was not built with %s", Global);
   if (Error E = D.copyToDevice(Where->Begin, &Seed, sizeof(Seed), Stream))
     return E;
   return D.synchronize(Stream, WaitMs);
@@ -418,16 +433,19 @@ RunResult Runner::run(const Request &R, const std::function<void()> &Ready,
     D.limitAccess(recorded(L));
     if (Error E = poison(R.Where, R.PoisonByte, L, Code))
       return failed(E, Outcome::LaunchFailed);
-    if (R.RoundSeed)
-      if (Error E = setSeed(Code, R.RoundSeed))
-        return failed(E, Outcome::LaunchFailed);
+    for (auto [Global, Seed] : {std::pair(round::RoundSeed, R.RoundSeed),
+                                std::pair(remap::RemapSeed, R.OrderSeed)})
+      if (Seed)
+        if (Error E = setSeed(Code, Global, Seed))
+          return failed(E, Outcome::LaunchFailed);
     std::optional<Tracer> Trace;
     if (R.Trace)
       if (Error E =
               Trace.emplace(D, Stream).begin(L, basesOf(L, Code), *Code.Module))
         return failed(E, Outcome::LaunchFailed);
+    const LaunchConfig Config = Code.configOf(R.Launch, L.Config);
     Ready();
-    auto Ns = launch(L, Code, Arguments, R.Flush);
+    auto Ns = launch(Config, Code, Arguments, R.Flush);
     Done();
     if (!Ns)
       return failed(Ns.error(), Outcome::LaunchFailed);

@@ -26,6 +26,12 @@ struct LoadedCode {
   KernelHandle Kernel = nullptr;
   KernelInfo Info;
   bool HasRun = false;
+  /// Grid, block and shared memory of each launch of the plan; empty: as
+  /// recorded.
+  std::vector<LaunchConfig> Launches;
+
+  /// How Launch of the plan, recorded as Recorded, is launched with this code.
+  LaunchConfig configOf(size_t Launch, LaunchConfig Recorded) const;
 };
 
 struct RunResult {
@@ -66,7 +72,8 @@ public:
   /// Replaces the code of a slot.
   Expected<KernelInfo> setCode(const std::string &Slot,
                                std::span<const uint8_t> Image,
-                               const std::string &Kernel);
+                               const std::string &Kernel,
+                               std::vector<LaunchConfig> Launches);
 
   struct Request {
     size_t Launch = 0;
@@ -75,6 +82,7 @@ public:
     bool Dry = false;       // restore and digest only
     bool Trace = false;     // the code was built for it
     uint64_t RoundSeed = 0; // not 0: the code rounds at random
+    uint64_t OrderSeed = 0; // not 0: the code has remapped indices
     uint8_t PoisonByte = 0;
     Poison Where; // filled with PoisonByte before the launch
   };
@@ -122,10 +130,10 @@ private:
                                        std::vector<uint8_t> &Arguments);
   Error patch(std::vector<Patch> &Patches);
   Error unpatch(const std::vector<Patch> &Patches);
-  Error setSeed(const LoadedCode &Code, uint64_t Seed);
+  Error setSeed(const LoadedCode &Code, const char *Global, uint64_t Seed);
   Error poison(const Poison &Where, uint8_t Byte, const PlanLaunch &L,
                const LoadedCode &Code);
-  Expected<double> launch(const PlanLaunch &L, const LoadedCode &Code,
+  Expected<double> launch(const LaunchConfig &Config, const LoadedCode &Code,
                           std::span<const uint8_t> Arguments, bool Flush);
   Error ensureLive(size_t Launch, const LoadedCode &Code);
   Error ensureScratch(uint64_t Bytes) { return ensure(Scratch, Bytes); }

@@ -98,8 +98,7 @@ Session::Reply Session::unload() {
   Traced.reset();
   Instrumented.clear();
   OriginalPtx.reset();
-  TracedPatch.clear();
-  TracedPatchVerdict = {};
+  TracedSource = {};
   return Message("reply").json();
 }
 
@@ -176,14 +175,30 @@ static std::string programCode(std::span<const uint8_t> Image,
   return (Code ? *Code : contentDigest(Image)).hex();
 }
 
+/// Which fields are whole parameters.
+static std::vector<std::string> parameterNames(const Unit &U,
+                                               const std::string &Kernel) {
+  std::vector<std::string> Names;
+  const UnitKernel *K = U.findKernel(Kernel);
+  for (const UnitParameter &P : K ? K->Parameters : decltype(K->Parameters)()) {
+    Names.emplace_back();
+    for (const ArgumentField &F : K->Fields)
+      if (F.Offset == P.Offset && F.Size == P.Size)
+        Names.back() = F.Name;
+  }
+  return Names;
+}
+
 Error Session::loadOriginal() {
   const Recording &First = Kernel->first();
   auto Bitcode = Kernel->bitcode(*TheStore);
   if (Bitcode) {
     CompileJob Job{Device->identity().Backend, First.Name, First.Arch,
                    First.Level, std::move(*Bitcode)};
-    if (const auto &U = Kernel->unit())
+    if (const auto &U = Kernel->unit()) {
       setSource(*U, First.Arch, Job);
+      Job.Parameters = parameterNames(*U, First.Name);
+    }
     Compiler->setJob(std::move(Job));
   }
   if (Device->identity().Backend == "cuda") {
@@ -238,9 +253,10 @@ uint64_t Session::deadlineMs(size_t Index, unsigned Slower) const {
                                            : UnknownDeadlineMs);
 }
 
-trust::Judgement Session::checkAccesses(size_t Index,
-                                        const std::string &VariantJson,
-                                        std::map<std::string, double> &Ms) {
+trust::Judgement
+Session::checkAccesses(size_t Index, const std::string &VariantJson,
+                       const std::vector<LaunchConfig> &Launches,
+                       std::map<std::string, double> &Ms) {
   if (!checksBounds())
     return {};
   if (Checked != VariantJson) {
@@ -249,8 +265,8 @@ trust::Judgement Session::checkAccesses(size_t Index,
     Ms["checked-build"] += B.Ms["build"];
     if (B.Ending != Outcome::Ok)
       return {B.Ending, "built with bounds checks: " + B.Message};
-    Attempt Loaded =
-        Device->setCode(CheckedSlot, std::move(B.Binary), Kernel->first().Name);
+    Attempt Loaded = Device->setCode(CheckedSlot, std::move(B.Binary),
+                                     Kernel->first().Name, Launches);
     if (!Loaded.ok())
       return {Loaded.Ending, Loaded.Message};
     Checked = VariantJson;
@@ -289,7 +305,7 @@ Error Session::replayOriginal(size_t Index, unsigned Repetitions) {
   if (auto J = trust::judgeEvidence(L.Manifest, P.Where.Bytes); !J.ok())
     return Conclude(std::move(J));
   if (!P.Untraced.empty())
-    if (auto J = checkAccesses(Index, "{}", P.Ms); !J.ok())
+    if (auto J = checkAccesses(Index, "{}", {}, P.Ms); !J.ok())
       return Conclude({J.Result, "the original: " + J.Message});
   // Launches more than asked for, one a pattern: their time is not counted.
   constexpr unsigned Patterns = std::size(PoisonBytes);

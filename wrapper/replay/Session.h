@@ -70,6 +70,9 @@ private:
     /// something else than was recorded.
     std::map<std::pair<size_t, uint64_t>, std::vector<uint8_t>> InDouble;
     std::string NoDouble; // why there is no such evaluation
+    /// Why other orders of blocks say nothing, where they were tried: by bits,
+    /// and with rounding.
+    std::optional<std::string> Order[2];
   };
   struct Evaluation; // Evaluation.h
 
@@ -93,13 +96,14 @@ private:
   /// the plain one: an access outside the recording, and what else ends a
   /// launch, gets its name and place here.
   trust::Judgement checkAccesses(size_t Index, const std::string &VariantJson,
+                                 const std::vector<LaunchConfig> &Launches,
                                  std::map<std::string, double> &Ms);
   std::string loadTraced();
   Attempt runTraced(size_t Index, const char *Slot);
-  /// How a source variant runs in the traced build; kept for the last patch.
+  /// How a source or a launch map runs in the traced build; kept for the last.
   CheckOutcome checkTrace(Evaluation &E);
-  trust::Judgement traceSource(const std::string &Patch,
-                               const std::vector<size_t> &Indexes);
+  trust::Judgement traceSource(const Evaluation &E,
+                               const std::string &VariantJson);
   CheckOutcome checkReads(Evaluation &E);
   trust::Judgement judgeReads(size_t Index, const Footprint &Variant,
                               const Footprint &Original,
@@ -130,6 +134,22 @@ private:
   trust::Judgement judgeRounding(size_t Index, const Attempt &A,
                                  std::string &Said);
 
+  // Launches.cpp.
+  trust::Judgement chooseRecordings(Evaluation &E);
+  trust::Judgement mapLaunches(Evaluation &E);
+  trust::Judgement checkLimitsOf(const Evaluation &E);
+  CheckOutcome checkCoverage(Evaluation &E);
+  CheckOutcome checkGuards(Evaluation &E);
+  /// Loads a build of the variant, to be launched as the variant is.
+  Attempt loadVariant(const char *Slot, std::vector<uint8_t> Binary,
+                      const Evaluation &E);
+
+  // BlockOrder.cpp.
+  /// Launches the code in Slot in several orders of its blocks.
+  trust::Judgement runReordered(size_t Index, const char *Slot, Evaluation &E);
+  std::string orderOfOriginal(size_t Index, const Evaluation &E);
+  CheckOutcome checkBlockOrder(Evaluation &E);
+
   // Checks.cpp.
   trust::Judgement makeCheck(Check What, CheckMethod Method, Evaluation &E);
   /// Before the variant has run in any plain build, and after it has been found
@@ -155,6 +175,9 @@ private:
   Build buildVariant(const std::string &VariantJson);
   trust::Judgement runSlot(size_t Index, const char *Slot, size_t Pattern,
                            double &Ns, Evaluation &E);
+  /// One launch and its comparison with the record.
+  trust::Judgement launchAndJudge(const DeviceLink::RunRequest &R, double &Ns,
+                                  Evaluation &E);
   trust::Judgement judgeResult(size_t Index, bool IsVariant, const Attempt &A,
                                Evaluation &E);
   trust::Judgement judgeRun(size_t Index, const Attempt &A, double CloseTo = 0);
@@ -196,9 +219,13 @@ private:
   std::optional<trust::Ptx> OriginalPtx; // once it was asked for
   /// By slot: why there is no such code; empty where it is loaded.
   std::map<std::string, std::string> Instrumented;
-  std::string TracedPatch;
-  std::vector<size_t> TracedRecordings; // on which TracedPatchVerdict was made
-  trust::Judgement TracedPatchVerdict;
+  /// The last source that was traced, and on which recordings.
+  struct {
+    std::string VariantJson;
+    std::vector<size_t> Recordings;
+    trust::Judgement Verdict;
+    std::vector<std::optional<Footprint>> Prints; // one a recording
+  } TracedSource;
   CheckOutcome TracedReads;
 };
 

@@ -92,39 +92,44 @@ trust::Judgement Session::traceOriginal(size_t Index, Prepared &P) {
 }
 
 Session::CheckOutcome Session::checkTrace(Evaluation &E) {
-  if (E.Change.Patch.empty())
-    return {{}, "the source is the original's"};
-  if (E.Change.Patch != TracedPatch || E.Recordings != TracedRecordings) {
-    TracedPatchVerdict = traceSource(E.Change.Patch, E.Recordings);
-    TracedPatch = E.Change.Patch;
-    TracedRecordings = E.Recordings;
+  Variant Source;
+  Source.Patch = E.Change.Patch;
+  Source.Launch = E.Change.Launch;
+  if (Source.isOriginal())
+    return {{}, "source and launch are the original's"};
+  std::string Json = Source.canonicalJson();
+  if (Json != TracedSource.VariantJson ||
+      E.Recordings != TracedSource.Recordings) {
+    TracedSource = {};
+    TracedSource.Verdict = traceSource(E, Json);
+    TracedSource.VariantJson = std::move(Json);
+    TracedSource.Recordings = E.Recordings;
   }
-  return {TracedPatchVerdict, ""};
+  return {TracedSource.Verdict, ""};
 }
 
-trust::Judgement Session::traceSource(const std::string &Patch,
-                                      const std::vector<size_t> &Indexes) {
+trust::Judgement Session::traceSource(const Evaluation &E,
+                                      const std::string &VariantJson) {
   TracedReads = {};
-  Variant Source;
-  Source.Patch = Patch;
-  Build B =
-      Compiler->build(Source.canonicalJson(), Setup.BuildDeadlineMs, "trace");
+  Build B = Compiler->build(VariantJson, Setup.BuildDeadlineMs, "trace");
   if (B.Ending != Outcome::Ok)
     return {B.Ending, "the traced build: " + B.Message};
   if (!B.Unseen.empty() && Traced && Traced->Why.empty())
     return {Outcome::Refused,
             "unlike the original, it has accesses that cannot be traced: " +
                 B.Unseen.front()};
-  if (B.Sites.empty()) // it touches no memory, and so needs no bitmaps
+  if (B.Sites.empty()) { // it touches no memory, and so needs no bitmaps
+    TracedSource.Prints.resize(E.Recordings.size(), Footprint());
     return {};
-  Attempt Loaded = Device->setCode(TracedVariantSlot, std::move(B.Binary),
-                                   Kernel->first().Name);
+  }
+  Attempt Loaded = loadVariant(TracedVariantSlot, std::move(B.Binary), E);
   if (!Loaded.ok())
     return {Loaded.Ending, "the traced build: " + Loaded.Message};
-  for (size_t Index : Indexes) {
+  for (size_t Index : E.Recordings) {
     Attempt A = runTraced(Index, TracedVariantSlot);
     if (!A.ok())
       return {A.Ending, "in the traced build: " + A.Message};
+    TracedSource.Prints.emplace_back();
     if (!A.Traced)
       continue;
     if (A.Traced->Outside.Count)
@@ -134,6 +139,8 @@ trust::Judgement Session::traceSource(const std::string &Patch,
       TracedReads = {{}, Preparations[Index].Untraced};
     else if (TracedReads.Verdict.ok())
       TracedReads.Verdict = judgeReads(Index, *A.Traced, *Original, B.Sites);
+    if (B.Unseen.empty())
+      TracedSource.Prints.back() = std::move(A.Traced);
   }
   return {};
 }

@@ -19,6 +19,9 @@ public:
 
   // Device.
   DeviceIdentity identity() const override;
+  LaunchLimits limits() const override {
+    return {MaxGrid, MaxBlock, MaxThreadsPerBlock, MaxSharedBytes, 0};
+  }
   uint64_t granularity() const override { return 4096; }
   uint64_t reserveAlignment() const override { return 64 * 1024; }
   Expected<Address> reserve(Address Wanted, uint64_t Size) override {

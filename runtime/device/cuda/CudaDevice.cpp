@@ -121,6 +121,8 @@ Error CudaDevice::start() {
   Scope Enter(*this);
   if (Error E = readIdentity())
     return E;
+  if (Error E = readLimits())
+    return E;
   CUmemAllocationProp Properties = memoryProperties();
   if (Error E = R3_CUDA_CALL(MemGetAllocationGranularity(
           &Granularity, &Properties, CU_MEM_ALLOC_GRANULARITY_MINIMUM)))
@@ -146,6 +148,29 @@ Expected<int> CudaDevice::attribute(CUdevice_attribute Which) {
   if (Error E = R3_CUDA_CALL(DeviceGetAttribute(&Value, Which, Ordinal)))
     return E;
   return Value;
+}
+
+Error CudaDevice::readLimits() {
+  const struct {
+    CUdevice_attribute Attribute;
+    uint32_t *Value;
+  } Wanted[] = {
+      {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X, &Limits.Grid[0]},
+      {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y, &Limits.Grid[1]},
+      {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z, &Limits.Grid[2]},
+      {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, &Limits.Block[0]},
+      {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y, &Limits.Block[1]},
+      {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z, &Limits.Block[2]},
+      {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, &Limits.Threads},
+      {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, &Limits.Shared},
+  };
+  for (auto &Row : Wanted) {
+    Expected<int> Value = attribute(Row.Attribute);
+    if (!Value)
+      return Value.error();
+    *Row.Value = static_cast<uint32_t>(*Value);
+  }
+  return Error::success();
 }
 
 Error CudaDevice::readIdentity() {

@@ -31,6 +31,7 @@ public:
   ~CudaDevice() override;
 
   DeviceIdentity identity() const override { return Identity; }
+  LaunchLimits limits() const override { return Limits; }
   uint64_t granularity() const override { return Granularity; }
   uint64_t reserveAlignment() const override { return 32ull << 20; }
 
@@ -106,6 +107,7 @@ private:
   /// Identity, kernels and streams of its own; all that can fail.
   Error start();
   Error readIdentity();
+  Error readLimits();
   Expected<int> attribute(CUdevice_attribute Which);
   CUmemAllocationProp memoryProperties() const;
   Error globalIn(CUmodule Module, const std::string &Name, AddressRange &Range);
@@ -117,6 +119,7 @@ private:
   CUdevice Ordinal;
   bool Owns;
   DeviceIdentity Identity;
+  LaunchLimits Limits;
   uint64_t Granularity = 0;
   std::unique_ptr<CudaKernels> Kernels;
   CUstream BehindLegacy = nullptr; // a blocking stream, for recordLegacy
