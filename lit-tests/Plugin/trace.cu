@@ -30,26 +30,26 @@ extern "C" __global__ void scale(View v, int which) {
 // CHECK-DAG: @__r3_trace_constant_count = internal addrspace(1) constant i64 2
 // CHECK-DAG: @counter = {{.*}}addrspace(1)
 // CHECK-LABEL: define {{.*}}void @scale(
-// CHECK: %[[MAY:[0-9]+]] = call zeroext i1 @__r3_trace_access(ptr {{.*}}, i64 4, i32 1, i32 0)
+// CHECK: %[[MAY:[0-9]+]] = call zeroext i1 @__r3_trace_access(ptr {{.*}}, i64 4, i32 529, i32 0)
 // CHECK-NEXT: br i1 %[[MAY]], label %[[DO:[0-9]+]], label %[[GO:[0-9]+]]
 // CHECK: [[DO]]:
 // CHECK-NEXT: %[[VALUE:[0-9]+]] = load float
 // CHECK: [[GO]]:
 // CHECK-NEXT: phi float [ %[[VALUE]], {{.*}} ], [ 0.0
 // CHECK-NOT: @__r3_trace_access
-// CHECK: call zeroext i1 @__r3_trace_access(ptr {{.*}}, i64 4, i32 6, i32 1)
+// CHECK: call zeroext i1 @__r3_trace_access(ptr {{.*}}, i64 4, i32 518, i32 1)
 // CHECK: store float
 // CHECK-NOT: @__r3_trace_access
-// CHECK: call zeroext i1 @__r3_trace_access(ptr {{.*}}, i64 4, i32 5, i32 2)
+// CHECK: call zeroext i1 @__r3_trace_access(ptr {{.*}}, i64 4, i32 533, i32 2)
 // CHECK: load float
 // CHECK-NOT: @__r3_trace_access
-// CHECK: call zeroext i1 @__r3_trace_access(ptr {{.*}}more to ptr), i64 4, i32 5, i32 3)
+// CHECK: call zeroext i1 @__r3_trace_access(ptr {{.*}}more to ptr), i64 4, i32 533, i32 3)
 // CHECK: load float
 // CHECK-NOT: @__r3_trace_access
-// CHECK: call zeroext i1 @__r3_trace_access(ptr {{.*}}, i64 4, i32 2, i32 4)
+// CHECK: call zeroext i1 @__r3_trace_access(ptr {{.*}}, i64 4, i32 514, i32 4)
 // CHECK: store float
 // CHECK-NOT: @__r3_trace_access
 // CHECK: define {{.*}}View2at
-// CHECK: call zeroext i1 @__r3_trace_access(ptr {{.*}}, i64 8, i32 1, i32 5)
+// CHECK: call zeroext i1 @__r3_trace_access(ptr {{.*}}, i64 8, i32 769, i32 5)
 // CHECK: define {{.*}}atomicAdd
-// CHECK: call zeroext i1 @__r3_trace_access(ptr {{.*}}, i64 4, i32 3, i32 6)
+// CHECK: call zeroext i1 @__r3_trace_access(ptr {{.*}}, i64 4, i32 515, i32 6)

@@ -37,33 +37,39 @@ public:
 private:
   const DataLayout &Layout;
 
-  void add(Instruction &I, Value *Address, Value *Size, AccessKind Kind) {
+  void add(Instruction &I, Value *Address, Value *Size, AccessKind Kind,
+           Align Alignment) {
     if (!isOwn(Address))
-      Found.push_back({&I, Address, Size, Kind});
+      Found.push_back({&I, Address, Size, Kind, Alignment});
   }
 
-  void add(Instruction &I, Value *Address, Type *T, AccessKind Kind) {
+  void add(Instruction &I, Value *Address, Type *T, AccessKind Kind,
+           Align Alignment) {
     add(I, Address,
         ConstantInt::get(Type::getInt64Ty(I.getContext()),
                          Layout.getTypeStoreSize(T)),
-        Kind);
+        Kind, Alignment);
   }
 
   void visit(Instruction &I) {
     if (auto *L = dyn_cast<LoadInst>(&I))
-      add(I, L->getPointerOperand(), L->getType(), AccessKind::Read);
+      add(I, L->getPointerOperand(), L->getType(), AccessKind::Read,
+          L->getAlign());
     else if (auto *S = dyn_cast<StoreInst>(&I))
       add(I, S->getPointerOperand(), S->getValueOperand()->getType(),
-          AccessKind::Write);
+          AccessKind::Write, S->getAlign());
     else if (auto *R = dyn_cast<AtomicRMWInst>(&I))
-      add(I, R->getPointerOperand(), R->getType(), AccessKind::ReadWrite);
+      add(I, R->getPointerOperand(), R->getType(), AccessKind::ReadWrite,
+          R->getAlign());
     else if (auto *X = dyn_cast<AtomicCmpXchgInst>(&I))
       add(I, X->getPointerOperand(), X->getCompareOperand()->getType(),
-          AccessKind::ReadWrite);
+          AccessKind::ReadWrite, X->getAlign());
     else if (auto *Set = dyn_cast<AnyMemIntrinsic>(&I)) {
-      add(I, Set->getRawDest(), Set->getLength(), AccessKind::Write);
+      add(I, Set->getRawDest(), Set->getLength(), AccessKind::Write,
+          Set->getDestAlign().valueOrOne());
       if (auto *Copy = dyn_cast<AnyMemTransferInst>(&I))
-        add(I, Copy->getRawSource(), Copy->getLength(), AccessKind::Read);
+        add(I, Copy->getRawSource(), Copy->getLength(), AccessKind::Read,
+            Copy->getSourceAlign().valueOrOne());
     }
   }
 };

@@ -21,6 +21,7 @@ struct Access {
   llvm::Value *Address = nullptr;
   llvm::Value *Size = nullptr; // bytes, an integer of any width
   AccessKind Kind = AccessKind::Read;
+  llvm::Align Alignment; // that the code relies on
 };
 
 /// Every access of F but those to its own variables: allocas, by-value and

@@ -5,9 +5,12 @@
 
 #include "plugin/instrument/Accesses.h"
 #include "plugin/instrument/Code.h"
+#include "plugin/instrument/FloatUses.h"
+#include "plugin/ir/Closure.h"
 #include "runtime/support/TraceAbi.h"
 
 #include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/IntrinsicInst.h"
 
 using namespace llvm;
 
@@ -145,16 +148,32 @@ void setStaticShared(Module &M, uint64_t Bytes) {
   State->setInitializer(ConstantStruct::get(T, Fields));
 }
 
-void guard(const Access &A, Function &Check, uint32_t Site) {
-  const uint32_t Kind =
-      uint32_t(A.Kind) |
-      (addressSpaceOf(A) == Shared ? uint32_t(trace::InShared) : 0);
+trace::Use useOf(const Access &A) {
+  if (isa<AnyMemTransferInst>(A.Where))
+    return trace::Use::Copied;
+  const Instruction &I = *A.Where;
+  auto *Adds = dyn_cast<AtomicRMWInst>(&I);
+  if (!isa<LoadInst>(I) && !(Adds && Adds->isFloatingPointOperation()))
+    return trace::Use::Other;
+  const Type *T = I.getType()->getScalarType();
+  if (!(T->isFloatTy() || T->isDoubleTy()) || !isOnlyNumber(I))
+    return trace::Use::Other;
+  return T->isFloatTy() ? trace::Use::Float : trace::Use::Double;
+}
+
+uint32_t describe(const Access &A) {
+  const uint32_t Where =
+      addressSpaceOf(A) == Shared ? uint32_t(trace::InShared) : 0;
+  return trace::describe(uint32_t(A.Kind) | Where, useOf(A), Log2(A.Alignment));
+}
+
+void guard(const Access &A, Function &Check, uint32_t Access, uint32_t Site) {
   guardAccess(A, [&](IRBuilder<> &Builder) -> Value * {
     Value *Pointer = Builder.CreatePointerBitCastOrAddrSpaceCast(
         A.Address, Builder.getPtrTy(Generic));
     Value *Size = Builder.CreateZExtOrTrunc(A.Size, Builder.getInt64Ty());
     CallInst *Call =
-        Builder.CreateCall(&Check, {Pointer, Size, Builder.getInt32(Kind),
+        Builder.CreateCall(&Check, {Pointer, Size, Builder.getInt32(Access),
                                     Builder.getInt32(Site)});
     Call->addRetAttr(Attribute::ZExt);
     // Only the traced build itself looks at what this writes, so that the code
@@ -180,6 +199,7 @@ Expected<TraceInfo> addTrace(Module &M) {
   Check->addFnAttr(Attribute::NoInline);
   Check->addRetAttr(Attribute::ZExt);
 
+  std::vector<std::pair<Access, uint32_t>> Seen;
   for (Function *F : Defined) {
     // They lie in no memory that one can tell from global memory.
     for (const Argument &A : F->args())
@@ -188,12 +208,16 @@ Expected<TraceInfo> addTrace(Module &M) {
                               sourceOf(F->front().front()));
     for (std::string &Text : unseenAccesses(*F))
       Info.Unseen.push_back(std::move(Text));
-    for (const Access &A : accessesOf(*F)) {
-      if (!isTraced(A))
-        continue;
-      guard(A, *Check, static_cast<uint32_t>(Info.Sites.size()));
-      Info.Sites.push_back(sourceOf(*A.Where));
-    }
+    if (ir::isKernel(*F))
+      Info.Numbers = numberParameters(*F);
+    for (const Access &A : accessesOf(*F))
+      if (isTraced(A))
+        Seen.emplace_back(A, describe(A));
+  }
+  // From here on the code is changed.
+  for (const auto &[A, Described] : Seen) {
+    guard(A, *Check, Described, static_cast<uint32_t>(Info.Sites.size()));
+    Info.Sites.push_back(sourceOf(*A.Where));
   }
   return Info;
 }

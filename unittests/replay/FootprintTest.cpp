@@ -17,7 +17,11 @@ Footprint example() {
   F.Ranges[0].Inherited.append({0, 100});
   F.Ranges[1].Read.append({10, 20});
   F.Ranges[1].Written.append({0, 40});
+  F.Ranges[1].Float.append({12, 16});
+  F.Ranges[2].Double.append({8, 24});
+  F.Ranges[2].Alignment = 16;
   F.Outside.Count = 2;
+  F.Outside.Alignment = 8;
   F.Outside.Address = 0x1234;
   F.Outside.Thread[2] = 7;
   F.Unwritten.Count = 3;
@@ -107,6 +111,10 @@ TEST(Footprint, IsReadAsWrittenAndRefusedAtEveryLength) {
   EXPECT_EQ(Again.Unwritten.Count, 3u);
   EXPECT_EQ(Again.Unwritten.Site, 5u);
   EXPECT_EQ(Again.Ranges[0].Inherited.bytes(), 100u);
+  EXPECT_EQ(Again.Outside.Alignment, 8u);
+  EXPECT_EQ(Again.Ranges[1].Float.bytes(), 4u);
+  EXPECT_EQ(Again.Ranges[2].Double.bytes(), 16u);
+  EXPECT_EQ(Again.Ranges[2].Alignment, 16u);
   for (size_t Size = 0; Size < Out.data().size(); ++Size) {
     ByteReader Cut(Out.data().first(Size), "test");
     (void)Footprint::read(Cut);
@@ -121,6 +129,38 @@ TEST(Footprint, PoisonIsReadAsWrittenAndRefusedAtEveryLength) {
   EXPECT_EQ(Again->serialize(), Bytes);
   for (size_t Size = 0; Size < Bytes.size(); ++Size)
     EXPECT_FALSE(Poison::parse({Bytes.data(), Size})) << Size;
+}
+
+TEST(Footprint, WordsOfOneUseAreFound) {
+  // Nothing, float, double, something else, float as well as something else, a
+  // double read as an integer in part, half of a double.
+  const std::vector<uint32_t> Words = {0x04820010, 0x80C20005};
+  IntervalSet Float, Double;
+  WordUses(Float, Double).add(Words, 64, 64);
+  EXPECT_EQ(Float.intervals(), (std::vector<Interval>{{68, 72}}));
+  EXPECT_EQ(Double.intervals(), (std::vector<Interval>{{80, 88}}));
+}
+
+TEST(Footprint, ADoubleMayLieInTwoPieces) {
+  IntervalSet Float, Double;
+  WordUses Uses(Float, Double);
+  Uses.add(std::vector<uint32_t>{0x20000000}, 0, 32);
+  Uses.add(std::vector<uint32_t>{0x00000008}, 32, 32);
+  EXPECT_EQ(Double.intervals(), (std::vector<Interval>{{28, 36}}));
+  Uses.add(std::vector<uint32_t>{0x00000008}, 64, 32);
+  EXPECT_EQ(Double.bytes(), 8u);
+}
+
+TEST(Footprint, OneWordMayStandForMany) {
+  for (uint32_t Word : {WordUses::Floats, WordUses::Doubles, 0x11821111u}) {
+    IntervalSet Float[2], Double[2];
+    WordUses(Float[0], Double[0]).add({&Word, 1}, 32, 4096);
+    WordUses(Float[1], Double[1])
+        .add(std::vector<uint32_t>(128, Word), 32, 4096);
+    EXPECT_EQ(Float[0], Float[1]) << Word;
+    EXPECT_EQ(Double[0], Double[1]) << Word;
+    EXPECT_GT(Float[0].bytes() + Double[0].bytes(), 4000u);
+  }
 }
 
 } // namespace

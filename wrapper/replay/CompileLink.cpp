@@ -153,6 +153,9 @@ Build CompileLink::build(const std::string &Variant, uint64_t DeadlineMs,
   B.Promise = json::text(H, "promise", "");
   B.Unseen = readTexts(H, "unseen");
   B.LessPrecise = json::text(H, "lessPrecise", "");
+  if (const json::Value *List = json::array(H, "numbers"))
+    for (const json::Value &Item : List->GetArray())
+      B.Numbers.push_back(Item.IsUint64() ? Item.GetUint64() : 0);
   B.Ms = readTimes(H);
   B.Binary = std::move(Reply->Blob);
   return B;

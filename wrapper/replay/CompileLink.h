@@ -50,6 +50,7 @@ struct Build {
   std::string LessPrecise; // that a source brings in, where that is allowed
   /// Of a source: what it takes for granted and no guard says (Promises.h).
   std::string Promise;
+  std::vector<uint64_t> Numbers;
   std::map<std::string, double> Ms;
 };
 

@@ -47,6 +47,7 @@ struct BuildResult {
   std::vector<std::string> Sites, Unseen;
   std::string LessPrecise;
   std::string Promise;
+  std::vector<uint64_t> Numbers;
   std::map<std::string, double> Ms;
 };
 
@@ -218,6 +219,7 @@ CompileServer::codeOf(const Variant &V, const std::string &Instrument,
     return Code.error();
   P.Sites = std::move(Code->Sites);
   P.Unseen = std::move(Code->Unseen);
+  P.Numbers = std::move(Code->Numbers);
   P.Ms["instrument"] = msSince(Start);
   return std::move(Code->Bitcode);
 }
@@ -236,6 +238,7 @@ static BuildResult buildForked(uint64_t DeadlineMs, Function Work) {
   R.Ms = std::move(Made.Product.Ms);
   R.Sites = std::move(Made.Product.Sites);
   R.Unseen = std::move(Made.Product.Unseen);
+  R.Numbers = std::move(Made.Product.Numbers);
   return R;
 }
 
@@ -372,6 +375,7 @@ Expected<Frame> CompileServer::build(const json::Value &Request) {
                    .texts("unseen", R.Unseen)
                    .text("lessPrecise", R.LessPrecise)
                    .text("promise", R.Promise)
+                   .numbers("numbers", R.Numbers)
                    .times(R.Ms)
                    .json(),
                std::move(R.Binary));

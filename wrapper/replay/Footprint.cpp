@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "wrapper/replay/Footprint.h"
 
+#include "runtime/support/TraceAbi.h"
+
 #include <algorithm>
 
 namespace r3::replay {
@@ -35,6 +37,7 @@ static void write(const NotedAccess &A, ByteWriter &Out) {
   Out.u64(A.Address);
   Out.u64(A.Size);
   Out.u32(A.Kind);
+  Out.u32(A.Alignment);
   Out.u32(A.Site);
   for (unsigned I = 0; I < 3; ++I) {
     Out.u32(A.Block[I]);
@@ -47,6 +50,7 @@ static void read(NotedAccess &A, ByteReader &In) {
   A.Address = In.u64();
   A.Size = In.u64();
   A.Kind = In.u32();
+  A.Alignment = In.u32();
   A.Site = In.u32();
   for (unsigned I = 0; I < 3; ++I) {
     A.Block[I] = In.u32();
@@ -59,9 +63,10 @@ void Footprint::write(ByteWriter &Out) const {
   replay::write(Unwritten, Out);
   Out.u64(Ranges.size());
   for (const RangeFootprint &R : Ranges) {
-    R.Read.write(Out);
-    R.Written.write(Out);
-    R.Inherited.write(Out);
+    for (const IntervalSet *Set :
+         {&R.Read, &R.Written, &R.Inherited, &R.Float, &R.Double})
+      Set->write(Out);
+    Out.u64(R.Alignment);
   }
 }
 
@@ -69,11 +74,12 @@ Footprint Footprint::read(ByteReader &In) {
   Footprint F;
   replay::read(F.Outside, In);
   replay::read(F.Unwritten, In);
-  F.Ranges.resize(In.count(/*MinBytes=*/24));
+  F.Ranges.resize(In.count(/*MinBytes=*/48));
   for (RangeFootprint &R : F.Ranges) {
-    R.Read = IntervalSet::read(In);
-    R.Written = IntervalSet::read(In);
-    R.Inherited = IntervalSet::read(In);
+    for (IntervalSet *Set :
+         {&R.Read, &R.Written, &R.Inherited, &R.Float, &R.Double})
+      *Set = IntervalSet::read(In);
+    R.Alignment = In.u64();
   }
   return F;
 }
@@ -93,6 +99,30 @@ MissingWrites missingWrites(const Footprint &Original, const Footprint &Other) {
     Found.Bytes += Left.bytes();
   }
   return Found;
+}
+
+void WordUses::add(std::span<const uint32_t> Words, uint64_t Bit,
+                   uint64_t Bits) {
+  const bool Repeats = Words.size() * 32 < Bits;
+  if (Repeats && Words[0] == Floats)
+    return Float.append({Bit, Bit + Bits});
+  if (Repeats && Words[0] == Doubles)
+    return Double.append({Bit, Bit + Bits});
+  for (uint64_t At = 0; At < Bits / 32; ++At)
+    if (const uint32_t Word = Words[Repeats ? 0 : At])
+      addWord(Word, Bit + At * 32);
+}
+
+void WordUses::addWord(uint32_t Word, uint64_t Bit) {
+  for (uint64_t At = Bit; Word; Word >>= 4, At += 4) {
+    const uint32_t Use = Word & 15;
+    if (Use == trace::AsFloat)
+      Float.append({At, At + 4});
+    else if (Use == trace::AsDouble)
+      Half = At;
+    else if (Use == trace::AsRestOfDouble && Half + 4 == At)
+      Double.append({Half, At + 4});
+  }
 }
 
 /// Adds an interval to the rows of the last piece, where it continues them.

@@ -17,20 +17,46 @@ struct RangeFootprint {
   IntervalSet Read, Written;
   /// Of Read, what the launch had not written when it read it.
   IntervalSet Inherited;
+  /// Words that were read as numbers of this type, and as nothing else. Both
+  /// empty where they are too scattered.
+  IntervalSet Float, Double;
+  /// That some access relied on.
+  uint64_t Alignment = 1;
 };
 
 /// Accesses of one kind, told by one of them.
 struct NotedAccess {
   uint64_t Count = 0; // of all such accesses; the others describe one
   uint64_t Address = 0, Size = 0;
-  uint32_t Kind = 0; // trace::Kind
+  uint32_t Kind = 0;      // trace::Kind
+  uint32_t Alignment = 0; // that it lacks; 0: that is not why
   uint32_t Site = 0;
   uint32_t Block[3] = {}, Thread[3] = {};
 };
 
+/// From the bitmap of uses (WordUse of TraceAbi.h) to sets of words.
+class WordUses {
+public:
+  /// Eight words of one kind.
+  static constexpr uint32_t Floats = 0x11111111, Doubles = 0x82828282;
+
+  WordUses(IntervalSet &Float, IntervalSet &Double)
+      : Float(Float), Double(Double) {}
+  /// Pieces of one bitmap in order, from bit Bit on. A single word may stand
+  /// for many: Bits in all.
+  void add(std::span<const uint32_t> Words, uint64_t Bit, uint64_t Bits);
+
+private:
+  void addWord(uint32_t Word, uint64_t Bit);
+
+  IntervalSet &Float, &Double;
+  uint64_t Half = UINT64_MAX; // a double's first word
+};
+
 struct Footprint {
   std::vector<RangeFootprint> Ranges; // one a plan range; guards are empty
-  NotedAccess Outside;   // of all ranges and shared variables; were skipped
+  /// Of all ranges and shared variables, or not aligned; were skipped.
+  NotedAccess Outside;
   NotedAccess Unwritten; // reads of shared memory that no thread had written
 
   uint64_t readBytes() const;

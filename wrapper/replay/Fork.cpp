@@ -84,6 +84,9 @@ std::vector<std::string> readTexts(ByteReader &R) {
     }
     writeTexts(W, Product->Sites);
     writeTexts(W, Product->Unseen);
+    W.u64(Product->Numbers.size());
+    for (uint64_t Offset : Product->Numbers)
+      W.u64(Offset);
     W.bytes(Product->Bytes);
   } else {
     W.string(Product.error().message());
@@ -147,6 +150,8 @@ ForkResult decode(const std::vector<uint8_t> &Bytes) {
   }
   Result.Product.Sites = readTexts(R);
   Result.Product.Unseen = readTexts(R);
+  for (size_t Left = R.count(8); Left; --Left)
+    Result.Product.Numbers.push_back(R.u64());
   Result.Product.Bytes = R.bytes();
   if (Error E = R.finish())
     return failed(Outcome::BuildCrashed, E.message());

@@ -25,6 +25,7 @@ struct ForkLimits {
 struct ForkProduct {
   std::vector<uint8_t> Bytes;
   std::vector<std::string> Sites, Unseen; // of a traced build
+  std::vector<uint64_t> Numbers;          // of it
   std::map<std::string, double> Ms;
 };
 

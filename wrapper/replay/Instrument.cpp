@@ -77,7 +77,8 @@ Expected<Instrumented> instrument(std::span<const uint8_t> Bitcode,
   WriteBitcodeToFile(**Closure, Stream);
   return Instrumented{{Bytes.begin(), Bytes.end()},
                       std::move(Info->Sites),
-                      std::move(Info->Unseen)};
+                      std::move(Info->Unseen),
+                      {Info->Numbers.begin(), Info->Numbers.end()}};
 }
 
 } // namespace r3::replay

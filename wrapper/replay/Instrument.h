@@ -16,6 +16,7 @@ namespace r3::replay {
 struct Instrumented {
   std::vector<uint8_t> Bitcode;
   std::vector<std::string> Sites, Unseen; // see Trace.h
+  std::vector<uint64_t> Numbers;
 };
 
 /// The closure of Kernel, instrumented. Build: "trace", "round", ... (the

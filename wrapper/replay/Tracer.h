@@ -2,7 +2,7 @@
 //
 // The device child's side of a traced launch: hands memory and bitmaps to the
 // traced code before the launch, and reads what was marked after it. The
-// bitmaps take three eighths of the recorded memory.
+// bitmaps take half of the recorded memory.
 #pragma once
 
 #include "wrapper/replay/Footprint.h"
@@ -10,7 +10,9 @@
 
 #include "runtime/device/Device.h"
 
+#include <functional>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace r3::replay {
@@ -36,8 +38,16 @@ private:
     uint64_t Bit = 0;
   };
   Expected<Address> take(uint64_t Size);
+  /// Gets words of a bitmap, the number of the first bit, and how many bits
+  /// they stand for: more than they have where they repeat.
+  using Visitor =
+      std::function<Error(std::span<const uint32_t>, uint64_t, uint64_t)>;
+  Error visitBits(Address Bitmap, const Piece &P, const Visitor &Visit);
+  Error copyBits(Address From, uint64_t Bytes, uint64_t Bit,
+                 const Visitor &Visit);
   Error readBits(Address Bitmap, const Piece &P, IntervalSet &Into);
-  Error copyBits(Address From, uint64_t Bytes, uint64_t Bit, IntervalSet &Into);
+  Error readUses(const Piece &P, RangeFootprint &Into);
+  Error readAlignments(Footprint &Into);
 
   Device &D;
   StreamHandle Stream;
@@ -45,7 +55,8 @@ private:
   void *Buffer = nullptr; // pinned
   std::vector<Piece> Pieces;
   size_t RangeCount = 0;
-  Address State = 0, ReadBits = 0, WrittenBits = 0, InheritedBits = 0;
+  Address State = 0, Table = 0;
+  Address ReadBits = 0, WrittenBits = 0, InheritedBits = 0, UseBits = 0;
 };
 
 } // namespace r3::replay

@@ -26,8 +26,8 @@ R3_DEVICE uint64_t __r3_trace_shared(const void *Pointer, uint64_t Size);
 
 namespace {
 
-R3_DEVICE const Range *find(uint64_t Where, uint64_t End) {
-  const auto *Ranges = reinterpret_cast<const Range *>(__r3_trace_state.Ranges);
+R3_DEVICE Range *find(uint64_t Where, uint64_t End) {
+  auto *Ranges = reinterpret_cast<Range *>(__r3_trace_state.Ranges);
   uint64_t Low = 0, High = __r3_trace_state.Count;
   while (Low < High) {
     const uint64_t Middle = (Low + High) / 2;
@@ -96,13 +96,41 @@ R3_DEVICE bool hasAll(uint64_t Bitmap, uint64_t Bit, uint64_t Size) {
   return All;
 }
 
+/// Bit: of the range's first byte; a multiple of 32. Offset: in the range.
+R3_DEVICE void markUse(uint64_t Bit, uint64_t Offset, uint64_t Size, Use As) {
+  if (As == Use::Copied)
+    return;
+  // Numbers that do not lie on the grid of words are none.
+  const uint64_t Number = As == Use::Double ? 8 : 4;
+  if (Offset % 4 || Size % Number)
+    As = Use::Other;
+  uint32_t Now = As == Use::Float    ? AsFloat
+                 : As == Use::Double ? AsDouble
+                                     : AsOther;
+  for (uint64_t At = Offset / 4 * 4; At < Offset + Size; At += 4) {
+    mark(wordOf(__r3_trace_state.UseBits, Bit + At), Now << (Bit + At) % 32);
+    if (As == Use::Double)
+      Now ^= AsDouble | AsRestOfDouble;
+  }
+}
+
+R3_DEVICE void markAlignment(Range &R, uint32_t Alignment) {
+  uint32_t Known = __atomic_load_n(&R.Alignment, __ATOMIC_RELAXED);
+  while (Known < Alignment &&
+         !__atomic_compare_exchange_n(&R.Alignment, &Known, Alignment, false,
+                                      __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+    ;
+}
+
 R3_DEVICE void report(uint32_t &Count, Report &First, uint64_t Where,
-                      uint64_t Size, uint32_t Kind, uint32_t Site) {
+                      uint64_t Size, uint32_t Kind, uint32_t Site,
+                      uint32_t Alignment = 0) {
   if (__atomic_fetch_add(&Count, 1u, __ATOMIC_RELAXED))
     return;
   First.Address = Where;
   First.Size = Size;
   First.Kind = Kind;
+  First.Alignment = Alignment;
   First.Site = Site;
   First.Block[0] = __nvvm_read_ptx_sreg_ctaid_x();
   First.Block[1] = __nvvm_read_ptx_sreg_ctaid_y();
@@ -151,10 +179,11 @@ extern "C" R3_DEVICE uint64_t __r3_trace_dynamic_size() {
   return Size;
 }
 
-/// Marks an access; false where it is outside of all recorded memory and of the
-/// block's shared memory.
+/// Marks an access (describe of TraceAbi.h); false where it is outside of all
+/// recorded memory and of the block's shared memory, or not aligned.
 extern "C" R3_DEVICE bool __r3_trace_access(const void *Pointer, uint64_t Size,
-                                            uint32_t Kind, uint32_t Site) {
+                                            uint32_t Access, uint32_t Site) {
+  const uint32_t Kind = kindOf(Access), Alignment = alignmentOf(Access);
   if (!Size)
     return true;
   if ((Kind & InShared) || __nvvm_isspacep_shared(Pointer))
@@ -164,17 +193,23 @@ extern "C" R3_DEVICE bool __r3_trace_access(const void *Pointer, uint64_t Size,
   State &S = __r3_trace_state;
   const auto Where = reinterpret_cast<uint64_t>(Pointer);
   const uint64_t End = Where + Size;
-  const Range *R = End > Where ? find(Where, End) : nullptr;
+  Range *R = End > Where ? find(Where, End) : nullptr;
   if (!R) {
     if (Kind == Read && End > Where && isConstant(Where, End))
       return true;
     report(S.Outside, S.First, Where, Size, Kind, Site);
     return false;
   }
+  if (Where & ((1ull << Alignment) - 1)) {
+    report(S.Outside, S.First, Where, Size, Kind, Site, 1u << Alignment);
+    return false;
+  }
+  markAlignment(*R, Alignment);
   const uint64_t Bit = R->Bit + (Where - R->Begin);
   if (Kind & Read) {
     mark(S.ReadBits, Bit, Size);
     markRest(S.WrittenBits, S.InheritedBits, Bit, Size);
+    markUse(R->Bit, Where - R->Begin, Size, useOf(Access));
   }
   if (Kind & Write)
     mark(S.WrittenBits, Bit, Size);
