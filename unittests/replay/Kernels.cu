@@ -53,6 +53,40 @@ __global__ void undefined(float *x, float *y, float a, int n) {
     y[i] += a * x[i ^ (flip & 1)];
 }
 
+/// Right where a is 2 or less; else outside, no number, or much slower.
+__global__ void outgrows(float *x, float *y, float a, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    y[a > 2 ? i + n : i] += a * x[i];
+}
+__global__ void unreal(float *x, float *y, float a, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    y[i] += a * x[i] + 0 / (a > 2 ? 0.0f : 1.0f);
+}
+__global__ void dawdles(float *x, float *y, float a, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  volatile int Turns = 0;
+  while (a > 2 && i == 0 && Turns < 2000000)
+    Turns = Turns + 1;
+  if (i < n)
+    y[i] += a * x[i];
+}
+
+/// x holds whole numbers, too, and a label in each element.
+__global__ void labelled(float *x, float *y, float a, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    y[i] += int(x[i]) < 0 ? 0 : a * x[i];
+}
+
+/// x begins with y's address.
+__global__ void linked(float *x, float *, float a, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    (*reinterpret_cast<float **>(x))[i] += a;
+}
+
 __global__ void hang(float *x, float *y, float a, int n) {
   while (*static_cast<volatile float *>(x) >= 0)
     ;

@@ -48,6 +48,8 @@ trust::Judgement Session::checkAfter(Evaluation &E) {
       {Check::NoOp, &Session::checkNoOp},
       {Check::Guards, &Session::checkGuards},
       {Check::BlockOrder, &Session::checkBlockOrder},
+      {Check::Perturbed, &Session::checkPerturbed},
+      {Check::Relocated, &Session::checkRelocated},
   };
   for (const auto &[What, Method] : Table)
     if (auto J = makeCheck(What, Method, E); !J.ok())

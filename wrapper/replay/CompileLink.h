@@ -9,10 +9,10 @@
 //             blob: bitcode -> {}
 //   build     {variant, instrument, allowPrecision, deadlineMs} -> {outcome,
 //             message, code, registers, shared, spills, sites, unseen,
-//             lessPrecise, promise, ms} blob: binary
+//             numbers, lessPrecise, promise, ms} blob: binary
 //             instrument: "", "trace", "round", "double", "freeze-0",
-//             "freeze-1", "no-op", "bounds" (the CPU device's bounds checks), or
-//             "ptx" (the binary is the PTX, for either device)
+//             "freeze-1", "no-op", "bounds" (the CPU device's bounds checks),
+//             or "ptx" (the binary is the PTX, for either device)
 #pragma once
 
 #include "wrapper/replay/Children.h"

@@ -71,6 +71,20 @@ Expected<OwnedFd> memoryFile(const char *Name, uint64_t Size) {
   return Fd;
 }
 
+Error writeAt(int Fd, std::span<const uint8_t> Bytes, uint64_t Offset) {
+  while (!Bytes.empty()) {
+    const ssize_t Wrote =
+        pwrite(Fd, Bytes.data(), Bytes.size(), static_cast<off_t>(Offset));
+    if (Wrote < 0 && errno == EINTR)
+      continue;
+    if (Wrote <= 0)
+      return fail(ErrorCode::NoSpace, "%s", std::strerror(errno));
+    Bytes = Bytes.subspan(static_cast<size_t>(Wrote));
+    Offset += static_cast<uint64_t>(Wrote);
+  }
+  return {};
+}
+
 Error sendDescriptors(int Socket, std::span<const int> Fds) {
   while (!Fds.empty()) {
     auto Now = Fds.first(std::min(Fds.size(), PerMessage));

@@ -34,6 +34,8 @@ private:
 Expected<std::pair<OwnedFd, OwnedFd>> socketPair();
 /// An anonymous file in memory, close-on-exec.
 Expected<OwnedFd> memoryFile(const char *Name, uint64_t Size);
+/// Writes all of Bytes at Offset; NoSpace where that fails.
+Error writeAt(int Fd, std::span<const uint8_t> Bytes, uint64_t Offset);
 
 /// Sends all of Fds; the caller keeps its own.
 Error sendDescriptors(int Socket, std::span<const int> Fds);

@@ -143,6 +143,20 @@ void DeviceLink::unload() {
   Codes.clear();
 }
 
+void DeviceLink::takeCodes(const DeviceLink &From,
+                           const std::vector<size_t> &Origins) {
+  Codes = From.Codes;
+  for (auto &[Slot, C] : Codes) {
+    C.Loaded = false;
+    if (C.Launches.empty())
+      continue;
+    const std::vector<LaunchConfig> Recorded = std::move(C.Launches);
+    C.Launches.clear();
+    for (size_t Origin : Origins)
+      C.Launches.push_back(Recorded.at(Origin));
+  }
+}
+
 Error DeviceLink::sendPacks(std::span<const int> Fds) {
   if (Error E =
           send(Message("fill").number("descriptors", Fds.size()).json(), {}))

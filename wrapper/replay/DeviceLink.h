@@ -63,6 +63,10 @@ public:
   Error load(ReplayPlan Plan, std::span<const int> Packs);
   /// Forgets memory and code; the child ends.
   void unload();
+  /// All code of another child that has a kernel's launches loaded. Origins:
+  /// of which one each launch here is made, and is launched like.
+  void takeCodes(const DeviceLink &From, const std::vector<size_t> &Origins);
+  const Options &options() const { return Setup; }
 
   /// Makes Image the code of Slot, in this child and those after it. Launches:
   /// how it is launched, one a launch of the plan; empty: as recorded.

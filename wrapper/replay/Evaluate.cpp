@@ -232,6 +232,7 @@ Session::readEvaluation(const json::Value &Request) const {
   if (!(E.CloseTo >= 0 && E.CloseTo < 1))
     return Error(ErrorCode::Usage, "closeTo: 0 or more, and less than 1");
   E.AllowPrecision = json::boolean(Request, "allowPrecision", false);
+  E.Seed = json::number(Request, "seed", 0);
   return E;
 }
 

@@ -23,6 +23,7 @@ struct Session::Evaluation {
   /// With a launch map: how it is launched, one a loaded recording.
   std::vector<LaunchConfig> Launches;
   CheckSet Wanted;
+  uint64_t Seed = 0;
   bool MayRound = false; // what rounding explains is right
   double CloseTo = 0;    // what a user allows, in place of that
   bool AllowPrecision = false;

@@ -17,6 +17,9 @@ namespace r3::replay {
 
 Expected<ChunkSource::Place> PackSource::find(const Digest &Name,
                                               uint32_t Size) {
+  if (Derived)
+    if (auto Offset = Derived->offsetOf(Name, Size))
+      return derived(*Offset);
   auto Where = Packs.find(Name);
   if (!Where)
     return Where.error();
@@ -47,6 +50,18 @@ Expected<uint32_t> PackSource::openPack(uint32_t Index) {
   return static_cast<uint32_t>(Opened[Index]);
 }
 
+Expected<ChunkSource::Place> PackSource::derived(uint64_t Offset) {
+  if (DerivedFile < 0) {
+    OwnedFd Fd(fcntl(Derived->file(), F_DUPFD_CLOEXEC, 0));
+    if (!Fd)
+      return fail(ErrorCode::NoSpace, "derived memory: %s",
+                  std::strerror(errno));
+    DerivedFile = static_cast<int64_t>(Files.size());
+    Files.push_back(std::move(Fd));
+  }
+  return Place{static_cast<uint32_t>(DerivedFile), Offset};
+}
+
 Expected<ChunkSource::Place> PackSource::unpack(const Digest &Name) {
   auto Bytes = Packs.read(Name);
   if (!Bytes)
@@ -59,17 +74,8 @@ Expected<ChunkSource::Place> PackSource::unpack(const Digest &Name) {
     Files.push_back(std::move(*File));
   }
   const uint64_t Offset = UnpackedBytes;
-  for (size_t Put = 0; Put < Bytes->size();) {
-    const ssize_t Wrote =
-        pwrite(Files[UnpackedFile].get(), Bytes->data() + Put,
-               Bytes->size() - Put, static_cast<off_t>(Offset + Put));
-    if (Wrote < 0 && errno == EINTR)
-      continue;
-    if (Wrote <= 0)
-      return fail(ErrorCode::NoSpace, "unpacking recorded memory: %s",
-                  std::strerror(errno));
-    Put += static_cast<size_t>(Wrote);
-  }
+  if (Error E = writeAt(Files[UnpackedFile].get(), *Bytes, Offset))
+    return E.in("unpacking recorded memory");
   UnpackedBytes += Bytes->size();
   return Place{static_cast<uint32_t>(UnpackedFile), Offset};
 }
@@ -233,13 +239,44 @@ Expected<ReplayPlan> KernelSet::plan(uint64_t Granularity, uint64_t Alignment) {
   std::vector<Recording> Manifests;
   for (const LoadedRecording &L : Loaded)
     Manifests.push_back(L.Manifest);
-  Source = std::make_unique<PackSource>(*Packs);
+  Source = std::make_unique<PackSource>(*Packs, Derived.get());
   auto Plan = makePlan(Manifests, Granularity, Alignment, *Source);
   if (!Plan)
     return Plan.error();
   for (size_t I = 0; I < Loaded.size(); ++I)
     expect(Loaded[I], Plan->Launches[I]);
   return Plan;
+}
+
+KernelSet KernelSet::derive(std::vector<Recording> Launches,
+                            std::shared_ptr<DerivedChunks> Chunks) const {
+  KernelSet Set;
+  Set.TheUnit = TheUnit;
+  Set.Packs = Packs;
+  Set.Derived = std::move(Chunks);
+  for (Recording &R : Launches) {
+    LoadedRecording L;
+    L.Id = Recording::idOf(R.serialize()).hex();
+    L.Manifest = std::move(R);
+    for (RecordedAllocation &A : L.Manifest.Allocations)
+      A.After.clear();
+    L.Buffers = nameBuffers(L.Manifest, TheUnit ? &*TheUnit : nullptr);
+    Set.Loaded.push_back(std::move(L));
+  }
+  return Set;
+}
+
+void KernelSet::setOutcome(size_t Index, const std::vector<Digest> &After) {
+  LoadedRecording &L = Loaded[Index];
+  L.After = After;
+  for (size_t I = 0; I < L.Manifest.Allocations.size(); ++I) {
+    RecordedAllocation &A = L.Manifest.Allocations[I];
+    A.After.clear();
+    for (uint64_t Chunk = 0; Chunk < A.Before.size(); ++Chunk)
+      if (const Digest &Now = After[L.RangeStart[I] + Chunk];
+          Now != A.Before[Chunk])
+        A.After.push_back({Chunk, Now});
+  }
 }
 
 std::vector<int> KernelSet::packFds() const {

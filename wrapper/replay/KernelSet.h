@@ -4,6 +4,7 @@
 // with expected results, element types of written buffers, and the packs.
 #pragma once
 
+#include "wrapper/replay/DerivedChunks.h"
 #include "wrapper/replay/Descriptors.h"
 #include "wrapper/replay/Plan.h"
 #include "wrapper/trust/Verdict.h"
@@ -33,10 +34,12 @@ struct LoadedRecording {
 };
 
 /// Finds chunks in packs; those that are stored compressed are unpacked into
-/// an anonymous file, so that the child reads plain bytes only.
+/// an anonymous file, so that the child reads plain bytes only. Derived: chunks
+/// that come from no program; may be null.
 class PackSource : public ChunkSource {
 public:
-  explicit PackSource(const PackSet &Packs) : Packs(Packs) {}
+  PackSource(const PackSet &Packs, const DerivedChunks *Derived)
+      : Packs(Packs), Derived(Derived) {}
   Expected<Place> find(const Digest &Name, uint32_t Size) override;
   /// Descriptors by Place::File.
   const std::vector<OwnedFd> &files() const { return Files; }
@@ -44,7 +47,10 @@ public:
 private:
   Expected<uint32_t> openPack(uint32_t Index);
   Expected<Place> unpack(const Digest &Name);
+  Expected<Place> derived(uint64_t Offset);
   const PackSet &Packs;
+  const DerivedChunks *Derived;
+  int64_t DerivedFile = -1; // -1: not yet
   std::vector<OwnedFd> Files;
   std::vector<int64_t> Opened; // pack -> Files, -1: not yet
   int64_t UnpackedFile = -1;
@@ -59,6 +65,14 @@ public:
                                   const std::vector<std::string> &Manifests,
                                   const DeviceIdentity &Device);
 
+  /// Other launches of this kernel, made from this set's recordings, with
+  /// contents of Chunks beside the recorded ones. What comes of them is not
+  /// known until setOutcome.
+  KernelSet derive(std::vector<Recording> Launches,
+                   std::shared_ptr<DerivedChunks> Chunks) const;
+  /// After: digests of all chunks of all plan ranges.
+  void setOutcome(size_t Index, const std::vector<Digest> &After);
+
   /// The plan for a device, with the pack descriptors that its load needs.
   Expected<ReplayPlan> plan(uint64_t Granularity, uint64_t Alignment);
   std::vector<int> packFds() const;
@@ -69,9 +83,10 @@ public:
   const Recording &first() const { return Loaded.front().Manifest; }
   /// The unit's descriptor, where the store has it.
   const std::optional<Unit> &unit() const { return TheUnit; }
-  /// Recorded bytes of a chunk.
+  /// Recorded or derived bytes of a chunk.
   Expected<std::vector<uint8_t>> chunk(const Digest &Name) const {
-    return Packs->read(Name);
+    auto Known = Derived ? Derived->read(Name) : std::nullopt;
+    return Known ? std::move(*Known) : Packs->read(Name);
   }
   /// The unoptimised bitcode and the program's own device code; NotFound where
   /// the store does not have them.
@@ -82,7 +97,8 @@ private:
   Error add(const std::string &Path, const DeviceIdentity &Device);
   std::vector<LoadedRecording> Loaded;
   std::optional<Unit> TheUnit;
-  std::unique_ptr<PackSet> Packs;
+  std::shared_ptr<const PackSet> Packs;
+  std::shared_ptr<const DerivedChunks> Derived;
   std::unique_ptr<PackSource> Source;
 };
 

@@ -70,7 +70,8 @@ Session::Reply Session::hello(const json::Value &Request) {
     return Error(E.code(),
                  Words.empty() ? E.message() : E.message() + ": " + Words);
   }
-  Compiler.emplace(Setup.CompileProgram, Setup.BuildGraceMs, All);
+  Compiler = std::make_shared<CompileLink>(Setup.CompileProgram,
+                                           Setup.BuildGraceMs, All);
   TheStore.emplace(std::move(*Opened));
   auto Pipelines =
       Compiler->pipelines(Device->identity().Backend, Device->identity().Arch);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "wrapper/replay/CompileLink.h"
+#include "wrapper/replay/Derived.h"
 #include "wrapper/replay/DeviceLink.h"
 #include "wrapper/replay/KernelSet.h"
 #include "wrapper/trust/Ptx.h"
@@ -108,6 +109,9 @@ private:
   trust::Judgement judgeReads(size_t Index, const Footprint &Variant,
                               const Footprint &Original,
                               const std::vector<std::string> &Sites) const;
+  /// The variant that is loaded in its slot; Print: what it did.
+  trust::Judgement runTracedVariant(size_t Index,
+                                    std::optional<Footprint> &Print);
   /// Fills P's footprint; not ok where the original leaves the recording.
   trust::Judgement traceOriginal(size_t Index, Prepared &P);
   /// A run of the original or a variant with the poison of PoisonBytes[Pattern]
@@ -164,6 +168,27 @@ private:
   CheckOutcome checkNoOp(Evaluation &E);
   trust::Judgement judgeNothing(size_t Index, Evaluation &Nothing);
 
+  // Derived.cpp: launches made from recorded ones.
+  using DerivedStep = std::function<trust::Judgement(Session &, size_t)>;
+  /// Also: what is to be looked at beside the results, of the session that has
+  /// the launches and the index of one.
+  Expected<DerivedOutcome> runDerived(const DerivedLaunches &Launches,
+                                      Evaluation &E, const DerivedStep &Also);
+  Expected<std::unique_ptr<Session>>
+  derive(KernelSet Launches, const std::vector<size_t> &Origins) const;
+  std::string settle(size_t Index, const LoadedRecording &Recorded,
+                     double RecordedNs, DerivedChunks &Chunks);
+  std::string keepOutcome(size_t Index, const Attempt &A,
+                          const LoadedRecording &Recorded,
+                          DerivedChunks &Chunks);
+  double fastestNs(size_t Index, const char *Slot, unsigned Launches);
+
+  // Perturbed.cpp, Relocated.cpp.
+  CheckOutcome checkPerturbed(Evaluation &E);
+  CheckOutcome checkRelocated(Evaluation &E);
+  std::string untraced(const Evaluation &E) const;
+  trust::Judgement compareTimes(Session &Derived, size_t Index, size_t Origin);
+
   // Evaluation.
   Expected<Evaluation> readEvaluation(const json::Value &Request) const;
   trust::Judgement verify(size_t Index, Evaluation &E);
@@ -204,7 +229,7 @@ private:
   const std::atomic<bool> &Cancelled;
   std::optional<Store> TheStore;
   std::optional<DeviceLink> Device;
-  std::optional<CompileLink> Compiler;
+  std::shared_ptr<CompileLink> Compiler; // also of derived sessions
   std::optional<KernelSet> Kernel;
   std::vector<uint8_t> OriginalBinary;
   std::string OriginalCode; // digest
@@ -213,6 +238,7 @@ private:
   struct TracedCode {
     std::string Why; // it cannot be used; empty where it can
     std::vector<std::string> Sites;
+    std::vector<uint64_t> Numbers; // see Trace.h
   };
   std::optional<TracedCode> Traced;
   std::optional<RatesReport> Rates;      // once they were asked for
@@ -227,6 +253,8 @@ private:
     std::vector<std::optional<Footprint>> Prints; // one a recording
   } TracedSource;
   CheckOutcome TracedReads;
+  /// Of the code in TracedVariantSlot; nothing where there is none.
+  std::optional<std::vector<std::string>> VariantSites;
 };
 
 } // namespace r3::replay

@@ -33,14 +33,19 @@ std::string placeOf(const NotedAccess &A,
                 static_cast<unsigned long long>(A.Count));
 }
 
-std::string outsideSentence(const NotedAccess &A,
-                            const std::vector<std::string> &Sites) {
-  return format("%s %llu bytes at 0x%llx, outside of the %s ", verbOf(A.Kind),
-                static_cast<unsigned long long>(A.Size),
-                static_cast<unsigned long long>(A.Address),
-                A.Kind & trace::InShared ? "block's shared variables"
-                                         : "recorded memory") +
-         placeOf(A, Sites);
+/// On accesses that were skipped. Who: "it", "the original".
+trust::Judgement judgeSkipped(const std::string &Who, const NotedAccess &A,
+                              const std::vector<std::string> &Sites) {
+  const std::string Why =
+      A.Alignment ? format("which is no multiple of %u ", A.Alignment)
+      : A.Kind & trace::InShared ? "outside of the block's shared variables "
+                                 : "outside of the recorded memory ";
+  return {A.Alignment ? Outcome::IllegalAccess : Outcome::OutOfBounds,
+          Who +
+              format(" %s %llu bytes at 0x%llx, ", verbOf(A.Kind),
+                     static_cast<unsigned long long>(A.Size),
+                     static_cast<unsigned long long>(A.Address)) +
+              Why + placeOf(A, Sites)};
 }
 
 } // namespace
@@ -58,6 +63,7 @@ std::string Session::loadTraced() {
     return Traced->Why = "the kernel has accesses that cannot be traced: " +
                          B.Unseen.front();
   Traced->Sites = std::move(B.Sites);
+  Traced->Numbers = std::move(B.Numbers);
   Attempt A =
       Device->setCode(TracedSlot, std::move(B.Binary), Kernel->first().Name);
   if (!A.ok())
@@ -73,22 +79,24 @@ Attempt Session::runTraced(size_t Index, const char *Slot) {
 }
 
 trust::Judgement Session::traceOriginal(size_t Index, Prepared &P) {
-  P.Untraced = loadTraced();
-  if (!P.Untraced.empty())
-    return {};
-  Attempt A = runTraced(Index, TracedSlot);
-  P.Ms["trace"] = A.Ms["launch"];
-  if (!A.ok() || !A.Traced) {
-    P.Untraced = "the traced launch: " + A.Message;
-    return {};
+  P.Print = Preparations[Index].Print; // where it was traced before
+  if (!P.Print) {
+    P.Untraced = loadTraced();
+    if (!P.Untraced.empty())
+      return {};
+    Attempt A = runTraced(Index, TracedSlot);
+    P.Ms["trace"] = A.Ms["launch"];
+    if (!A.ok() || !A.Traced) {
+      P.Untraced = "the traced launch: " + A.Message;
+      return {};
+    }
+    P.Print = std::move(A.Traced);
   }
-  P.Print = std::move(A.Traced);
   P.Where = Poison(*P.Print);
   const NotedAccess &O = P.Print->Outside;
   if (!O.Count)
     return {};
-  return {Outcome::OutOfBounds,
-          "the original " + outsideSentence(O, Traced->Sites)};
+  return judgeSkipped("the original", O, Traced->Sites);
 }
 
 Session::CheckOutcome Session::checkTrace(Evaluation &E) {
@@ -111,6 +119,7 @@ Session::CheckOutcome Session::checkTrace(Evaluation &E) {
 trust::Judgement Session::traceSource(const Evaluation &E,
                                       const std::string &VariantJson) {
   TracedReads = {};
+  VariantSites.reset();
   Build B = Compiler->build(VariantJson, Setup.BuildDeadlineMs, "trace");
   if (B.Ending != Outcome::Ok)
     return {B.Ending, "the traced build: " + B.Message};
@@ -125,23 +134,32 @@ trust::Judgement Session::traceSource(const Evaluation &E,
   Attempt Loaded = loadVariant(TracedVariantSlot, std::move(B.Binary), E);
   if (!Loaded.ok())
     return {Loaded.Ending, "the traced build: " + Loaded.Message};
+  VariantSites = std::move(B.Sites);
   for (size_t Index : E.Recordings) {
-    Attempt A = runTraced(Index, TracedVariantSlot);
-    if (!A.ok())
-      return {A.Ending, "in the traced build: " + A.Message};
+    std::optional<Footprint> Print;
+    if (auto J = runTracedVariant(Index, Print); !J.ok())
+      return J;
     TracedSource.Prints.emplace_back();
-    if (!A.Traced)
+    if (!Print)
       continue;
-    if (A.Traced->Outside.Count)
-      return {Outcome::OutOfBounds,
-              "it " + outsideSentence(A.Traced->Outside, B.Sites)};
     if (const auto &Original = Preparations[Index].Print; !Original)
       TracedReads = {{}, Preparations[Index].Untraced};
     else if (TracedReads.Verdict.ok())
-      TracedReads.Verdict = judgeReads(Index, *A.Traced, *Original, B.Sites);
+      TracedReads.Verdict = judgeReads(Index, *Print, *Original, *VariantSites);
     if (B.Unseen.empty())
-      TracedSource.Prints.back() = std::move(A.Traced);
+      TracedSource.Prints.back() = std::move(Print);
   }
+  return {};
+}
+
+trust::Judgement Session::runTracedVariant(size_t Index,
+                                           std::optional<Footprint> &Print) {
+  Attempt A = runTraced(Index, TracedVariantSlot);
+  if (!A.ok())
+    return {A.Ending, "in the traced build: " + A.Message};
+  Print = std::move(A.Traced);
+  if (Print && Print->Outside.Count)
+    return judgeSkipped("it", Print->Outside, *VariantSites);
   return {};
 }
 
