@@ -81,7 +81,8 @@ run_tests() {
   build
   local log=$build/check.log status=0
   cmake --build "$build" -j "$jobs" --target check-r3 2>&1 | tee "$log" || status=$?
-  # The count comes last, whatever ninja says after it.
+  # What failed and the count come last, whatever ninja says after them.
+  grep -E '^(FAIL|TIMEOUT|XPASS|UNRESOLVED): [^(]*$' "$log" || true
   grep -E '^[0-9]+ passed, [0-9]+ failed' "$log" | tail -n 1 || { say "error: no test was run"; exit 1; }
   exit "$status"
 }

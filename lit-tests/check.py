@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Runs lit over the given suites and ends with one line,
+# Runs lit over the given suites and ends with a line for each test that failed
+# and one line,
 #   N passed, M failed, K skipped
 # Fails when a test fails, and also when no test was found: a suite that has
 # quietly become empty is no success.
@@ -45,6 +46,9 @@ def main():
         status = status or 1
     if status and not failed:
         print("error: lit ended with status %d" % status)
+    for test in tests:
+        if test["code"] not in GOOD | SKIPPED:
+            print("%s: %s" % (test["code"], test["name"]))
     print("%d passed, %d failed, %d skipped" % (passed, failed, skipped))
     return 1 if failed or status else 0
 

@@ -5,7 +5,7 @@
 //
 // REQUIRES: plugin
 // RUN: clang-r3 %cuda -O2 -gline-tables-only %s -o %t.exe %cudart
-// RUN: r3 --device %device record -- %t.exe > /dev/null
+// RUN: r3 --device %device record --min-share 0 -- %t.exe > /dev/null
 // RUN: not r3 --device %device replay -n 1 --json > %t.json
 // RUN: %python -c "import json,sys; [print(r['name'], r['outcome'], r['message']) \
 // RUN:   for r in json.load(open(sys.argv[1]))['replays']]" %t.json | sort | FileCheck %s

@@ -39,8 +39,11 @@ protected:
     EXPECT_TRUE(W) << W.error().message();
     Error E = (*W)->load({Manifest});
     EXPECT_FALSE(E) << E.message();
-    auto R = (*W)->evaluate(
-        {pipeline("default<O1>"), {0}, 0, Seed, {}, Accept::Rounding, {What}});
+    EvaluationRequest Request{pipeline("default<O1>"), {0}};
+    Request.Seed = Seed;
+    Request.Which = Accept::Rounding;
+    Request.Checks = {What};
+    auto R = (*W)->evaluate(Request);
     EXPECT_TRUE(R) << R.error().message();
     EXPECT_EQ(R->Result, Outcome::Ok) << R->Message;
     EXPECT_EQ(R->Checks.size(), 1u);

@@ -92,6 +92,13 @@ trust::Judgement Session::traceOriginal(size_t Index, Prepared &P) {
     }
     P.Print = std::move(A.Traced);
   }
+  // Where no launch shows it, its compiler has removed the access.
+  if (P.Print->Outside.Count && P.Print->Outside.Alignment) {
+    P.Untraced =
+        judgeSkipped("the original", P.Print->Outside, Traced->Sites).Message;
+    P.Print.reset();
+    return {};
+  }
   P.Where = Poison(*P.Print);
   const NotedAccess &O = P.Print->Outside;
   if (!O.Count)
