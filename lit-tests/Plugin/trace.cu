@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The traced build: every access that may be one to global or shared memory is a
-// check, a branch and the access; constants and variables are left alone. What
-// comes out is code that ptxas takes.
+// check, a branch and the access; constants and variables are left alone, but for
+// those in constant memory, which the program fills. What comes out is code that
+// ptxas takes.
 // RUN: %clang %cuda --cuda-device-only -O2 -gline-tables-only -Xclang -disable-llvm-passes -emit-llvm -c %s -o %t.bc
 // RUN: opt -load-pass-plugin=%plugin -mcpu=sm_90 -passes='function(sroa),r3-trace,verify' %t.bc -S -o %t.ll
 // RUN: FileCheck %s --input-file=%t.ll
@@ -46,10 +47,13 @@ extern "C" __global__ void scale(View v, int which) {
 // CHECK: call zeroext i1 @__r3_trace_access(ptr {{.*}}more to ptr), i64 4, i32 533, i32 3)
 // CHECK: load float
 // CHECK-NOT: @__r3_trace_access
-// CHECK: call zeroext i1 @__r3_trace_access(ptr {{.*}}, i64 4, i32 514, i32 4)
+// CHECK: call zeroext i1 @__r3_trace_access(ptr {{.*}}, i64 4, i32 537, i32 4)
+// CHECK: load float
+// CHECK-NOT: @__r3_trace_access
+// CHECK: call zeroext i1 @__r3_trace_access(ptr {{.*}}, i64 4, i32 514, i32 5)
 // CHECK: store float
 // CHECK-NOT: @__r3_trace_access
 // CHECK: define {{.*}}View2at
-// CHECK: call zeroext i1 @__r3_trace_access(ptr {{.*}}, i64 8, i32 769, i32 5)
+// CHECK: call zeroext i1 @__r3_trace_access(ptr {{.*}}, i64 8, i32 769, i32 6)
 // CHECK: define {{.*}}atomicAdd
-// CHECK: call zeroext i1 @__r3_trace_access(ptr {{.*}}, i64 4, i32 515, i32 6)
+// CHECK: call zeroext i1 @__r3_trace_access(ptr {{.*}}, i64 4, i32 515, i32 7)

@@ -32,13 +32,16 @@ unsigned addressSpaceOf(const Access &A) {
       ->getPointerAddressSpace();
 }
 
-/// Whether an access may be one to global or shared memory, as far as one can
-/// see here.
+/// Whether an access may be one to global or shared memory, or to a variable in
+/// constant memory, which the program fills; as far as one can see here.
 bool isTraced(const Access &A) {
   const Value *Object = getUnderlyingObject(A.Address, /*MaxLookup=*/32);
-  if (auto *G = dyn_cast<GlobalVariable>(Object); G && G->isConstant())
-    return A.Kind != AccessKind::Read;
   const unsigned Space = addressSpaceOf(A);
+  auto *G = dyn_cast<GlobalVariable>(Object);
+  if (G && Space == Constant && G->isExternallyInitialized())
+    return true;
+  if (G && G->isConstant())
+    return A.Kind != AccessKind::Read;
   return Space <= Global || Space == Shared;
 }
 
@@ -162,8 +165,10 @@ trace::Use useOf(const Access &A) {
 }
 
 uint32_t describe(const Access &A) {
-  const uint32_t Where =
-      addressSpaceOf(A) == Shared ? uint32_t(trace::InShared) : 0;
+  const unsigned Space = addressSpaceOf(A);
+  const uint32_t Where = Space == Shared     ? uint32_t(trace::InShared)
+                         : Space == Constant ? uint32_t(trace::InConstant)
+                                             : 0;
   return trace::describe(uint32_t(A.Kind) | Where, useOf(A), Log2(A.Alignment));
 }
 

@@ -20,8 +20,15 @@ struct Range {
   uint32_t Padding;
 };
 
-/// InShared: with one of the others, an access to shared memory.
-enum Kind : uint32_t { Read = 1, Write = 2, ReadWrite = 3, InShared = 4 };
+/// With one of the first three: InShared, an access to shared memory;
+/// InConstant, to a variable of the module in constant memory.
+enum Kind : uint32_t {
+  Read = 1,
+  Write = 2,
+  ReadWrite = 3,
+  InShared = 4,
+  InConstant = 8
+};
 
 /// What a read value is used as. Copied: it goes to other memory, which tells
 /// nothing.

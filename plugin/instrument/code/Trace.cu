@@ -188,14 +188,17 @@ extern "C" R3_DEVICE bool __r3_trace_access(const void *Pointer, uint64_t Size,
     return true;
   if ((Kind & InShared) || __nvvm_isspacep_shared(Pointer))
     return accessShared(Pointer, Size, Kind, Site);
-  if (!__nvvm_isspacep_global(Pointer))
+  const bool Constant = Kind & InConstant;
+  if (!Constant && !__nvvm_isspacep_global(Pointer))
     return true;
   State &S = __r3_trace_state;
   const auto Where = reinterpret_cast<uint64_t>(Pointer);
   const uint64_t End = Where + Size;
   Range *R = End > Where ? find(Where, End) : nullptr;
   if (!R) {
-    if (Kind == Read && End > Where && isConstant(Where, End))
+    // A variable in constant memory is known by its name, and need not be
+    // recorded.
+    if (Constant || (Kind == Read && End > Where && isConstant(Where, End)))
       return true;
     report(S.Outside, S.First, Where, Size, Kind, Site);
     return false;
