@@ -49,6 +49,11 @@ std::string Session::loadInstrumented(const char *Slot,
 
 bool Session::modelRounding(size_t Index) {
   Prepared &P = Preparations[Index];
+  const auto &Buffers = P.Base->buffers();
+  if (std::none_of(Buffers.begin(), Buffers.end(), [](const trust::Buffer &B) {
+        return trust::hasTolerance(B.Type);
+      }))
+    return false; // nobody expects any
   if (P.Rounding.empty() && P.NoRounding.empty()) {
     P.NoRounding = replayRounded(Index, P);
     if (P.NoRounding.empty() &&

@@ -339,7 +339,7 @@ Error Runner::setSeed(const LoadedCode &Code, const char *Global,
                       uint64_t Seed) {
   auto Where = Code.Module->global(Global);
   if (!Where || Where->Size != sizeof(Seed))
-    return fail(ErrorCode::Failed, "the code was not built with %s", Global);
+    return fail(ErrorCode::Failed, "nothing in the code depends on %s", Global);
   if (Error E = D.copyToDevice(Where->Begin, &Seed, sizeof(Seed), Stream))
     return E;
   return D.synchronize(Stream, WaitMs);
