@@ -48,6 +48,7 @@ trust::Judgement Session::checkAfter(Evaluation &E) {
       {Check::NoOp, &Session::checkNoOp},
       {Check::Guards, &Session::checkGuards},
       {Check::BlockOrder, &Session::checkBlockOrder},
+      {Check::Sanitizer, &Session::checkSanitizer},
       {Check::Perturbed, &Session::checkPerturbed},
       {Check::Relocated, &Session::checkRelocated},
   };

@@ -58,10 +58,11 @@ void Children::endAll() {
 }
 
 Child::Child(Process Runs, OwnedFd Protocol, OwnedFd Passing, OwnedFd Errors,
-             Children &All)
+             Children &All, bool Group)
     : Runs(std::move(Runs)), Protocol(std::move(Protocol)),
-      Passing(std::move(Passing)), Errors(std::move(Errors)), All(&All) {
-  All.add(this->Runs.pid());
+      Passing(std::move(Passing)), Errors(std::move(Errors)), All(&All),
+      Group(Group) {
+  All.add(listed());
 }
 
 Child::~Child() {
@@ -81,39 +82,53 @@ Expected<Child> Child::start(const Options &O, Children &All) {
     return Errors.error();
   constexpr int ProtocolFd = 3, PassingFd = 4;
   SpawnOptions S;
-  S.Arguments = {O.Program, std::to_string(ProtocolFd)};
-  S.Environment = select(O.Variables);
+  S.Arguments = O.Launcher;
+  S.Arguments.insert(S.Arguments.end(),
+                     {O.Program, std::to_string(ProtocolFd)});
+  const bool Launched = !O.Launcher.empty();
+  auto Variables = O.Variables;
+  if (Launched)
+    Variables.push_back("PATH");
+  S.Environment = select(Variables);
+  S.NewGroup = Launched;
   S.Stdin = -2;
-  S.Stdout = -2;
+  S.Stdout = Launched ? Errors->get() : -2;
   S.Stderr = Errors->get();
   S.Descriptors = {{Protocol->second.get(), ProtocolFd}};
   if (O.PassDescriptors) {
     S.Arguments.push_back(std::to_string(PassingFd));
     S.Descriptors.push_back({Passing->second.get(), PassingFd});
   }
+  if (Launched)
+    S.Arguments.push_back("leave");
   S.DieWithParent = true;
   auto Runs = Process::spawn(S);
   if (!Runs)
     return Runs.error();
   return Child(std::move(*Runs), std::move(Protocol->first),
-               std::move(Passing->first), std::move(*Errors), All);
+               std::move(Passing->first), std::move(*Errors), All, Launched);
 }
 
 ExitStatus Child::end(std::chrono::milliseconds Patience) {
-  const pid_t Pid = Runs.pid();
+  const pid_t Pid = listed();
   ExitStatus Status = Runs.wait(Patience);
   All->remove(Pid);
   return Status;
 }
 
-std::string Child::lastWords() const {
+std::string Child::tail(off_t Bytes) const {
   struct stat Info;
   if (fstat(Errors.get(), &Info) != 0)
     return {};
-  const off_t From = std::max<off_t>(0, Info.st_size - LastWordsBytes);
+  const off_t From = std::max<off_t>(0, Info.st_size - Bytes);
   std::string Text(static_cast<size_t>(Info.st_size - From), '\0');
   const ssize_t Got = pread(Errors.get(), Text.data(), Text.size(), From);
   Text.resize(Got > 0 ? static_cast<size_t>(Got) : 0);
+  return Text;
+}
+
+std::string Child::lastWords() const {
+  std::string Text = tail(LastWordsBytes);
   while (!Text.empty() && Text.back() == '\n')
     Text.pop_back();
   std::replace(Text.begin(), Text.end(), '\n', ' ');

@@ -19,6 +19,7 @@ namespace r3::replay {
 /// Process ids of running children. Any thread.
 class Children {
 public:
+  /// Negative: a process group's.
   void add(pid_t Pid);
   void remove(pid_t Pid);
   /// SIGKILL to all, then reaps whatever ends within a second.
@@ -37,6 +38,10 @@ public:
     std::string Program;
     std::vector<std::string> Variables; // names passed on, where they are set
     bool PassDescriptors = false;       // a second socket
+    /// What starts Program in its stead, with options; it has PATH, what it
+    /// prints is kept with stderr, and Program is told to leave the device
+    /// properly. Empty: nobody.
+    std::vector<std::string> Launcher = {};
   };
   static Expected<Child> start(const Options &O, Children &All);
   Child(Child &&) noexcept = default;
@@ -52,13 +57,18 @@ public:
   ExitStatus end(std::chrono::milliseconds Patience);
   /// The last lines that it wrote to stderr, on one line.
   std::string lastWords() const;
+  /// All that it wrote, up to a megabyte.
+  std::string output() const { return tail(1 << 20); }
 
 private:
   Child(Process Runs, OwnedFd Protocol, OwnedFd Passing, OwnedFd Errors,
-        Children &All);
+        Children &All, bool Group);
+  pid_t listed() const { return Group ? -Runs.pid() : Runs.pid(); }
+  std::string tail(off_t Bytes) const;
   Process Runs;
   OwnedFd Protocol, Passing, Errors;
   Children *All;
+  bool Group; // it may have children
 };
 
 /// "signal 11 (segmentation fault)", "exit status 3", "...".

@@ -29,9 +29,12 @@ double fastest(const std::vector<double> &Ns) {
 } // namespace
 
 Expected<std::unique_ptr<Session>>
-Session::derive(KernelSet Launches, const std::vector<size_t> &Origins) const {
+Session::derive(KernelSet Launches, const std::vector<size_t> &Origins,
+                std::vector<std::string> Launcher) const {
   auto S = std::make_unique<Session>(Setup, All, Cancelled);
-  S->Device.emplace(Device->options(), All);
+  DeviceLink::Options O = Device->options();
+  O.Launcher = std::move(Launcher);
+  S->Device.emplace(std::move(O), All);
   if (Error E = S->Device->open())
     return E;
   S->Compiler = Compiler;

@@ -54,8 +54,9 @@ Error DeviceLink::start() {
   Runs.reset();
   for (auto &[Slot, C] : Codes)
     C.Loaded = false;
-  auto Started = Child::start(
-      {Setup.Program, DeviceVariables, /*PassDescriptors=*/true}, All);
+  auto Started = Child::start({Setup.Program, DeviceVariables,
+                               /*PassDescriptors=*/true, Setup.Launcher},
+                              All);
   if (!Started)
     return Started.error();
   Runs.emplace(std::move(*Started));
@@ -83,13 +84,28 @@ Error DeviceLink::start() {
   return {};
 }
 
-Error DeviceLink::open() { return start(); }
+Error DeviceLink::open() {
+  Error E = start();
+  if (const std::string Words = E ? endMessage() : ""; !Words.empty())
+    return Error(E.code(), E.message() + ": " + Words);
+  return E;
+}
 
 std::string DeviceLink::endMessage() {
   if (!Runs || !childIsGone())
     return {};
   const ExitStatus Status = Runs->end(EndMs);
   return describe(Status) + " " + Runs->lastWords();
+}
+
+std::string DeviceLink::finish(std::chrono::milliseconds Patience) {
+  Link.reset();
+  if (!Runs)
+    return {};
+  (void)Runs->end(Patience);
+  std::string Output = Runs->output();
+  Runs.reset();
+  return Output;
 }
 
 /// A child that has reserved the plan's addresses. Where one is taken, the

@@ -47,6 +47,7 @@ public:
     std::string Program; // r3-device
     std::string Backend;
     int Ordinal = 0;
+    std::vector<std::string> Launcher = {}; // see Child::Options
   };
   DeviceLink(Options O, Children &All) : Setup(std::move(O)), All(All) {}
 
@@ -58,6 +59,9 @@ public:
   pid_t childPid() const;
   /// How the child ended, where it has; empty where it lives.
   std::string endMessage();
+  /// Ends the child, which may take its time; all that it and its launcher have
+  /// printed.
+  std::string finish(std::chrono::milliseconds Patience);
 
   /// A fresh child with this plan's memory, filled from Packs.
   Error load(ReplayPlan Plan, std::span<const int> Packs);

@@ -305,7 +305,9 @@ int serveDevice(int ProtocolFd, int DescriptorFd, const DeviceOpener &Open) {
 }
 
 int deviceMain(int Count, char **Arguments, const DeviceOpener &Open) {
-  if (Count != 3) {
+  // "leave": ends like any program, for who waits for that.
+  const bool Leave = Count == 4 && !std::strcmp(Arguments[3], "leave");
+  if (Count != 3 && !Leave) {
     std::fprintf(stderr, "r3-device is started by r3-supervisor\n");
     return 2;
   }
@@ -313,8 +315,12 @@ int deviceMain(int Count, char **Arguments, const DeviceOpener &Open) {
   sigset_t None;
   sigemptyset(&None);
   sigprocmask(SIG_SETMASK, &None, nullptr);
+  const int Status =
+      serveDevice(std::atoi(Arguments[1]), std::atoi(Arguments[2]), Open);
+  if (Leave)
+    return Status;
   // No clean-up of a device that may be broken.
-  _exit(serveDevice(std::atoi(Arguments[1]), std::atoi(Arguments[2]), Open));
+  _exit(Status);
 }
 
 Expected<std::unique_ptr<Device>>

@@ -6,8 +6,8 @@
 
 #include "wrapper/replay/Descriptors.h"
 
-#include "runtime/support/Options.h"
 #include "runtime/support/Process.h"
+#include "runtime/support/Toolkit.h"
 
 #include <cerrno>
 #include <cstdlib>
@@ -67,24 +67,7 @@ PtxasResult failed(Outcome Ending, std::string Message) {
 
 } // namespace
 
-std::vector<std::string> allPtxas() {
-  std::vector<std::string> Folders;
-  if (std::optional<std::string> Cuda = systemVariable("CUDA_PATH"))
-    Folders.push_back(*Cuda + "/bin");
-  std::string Path = systemVariable("PATH").value_or("");
-  for (size_t Begin = 0; Begin < Path.size();) {
-    const size_t End = std::min(Path.find(':', Begin), Path.size());
-    Folders.push_back(Path.substr(Begin, End - Begin));
-    Begin = End + 1;
-  }
-  Folders.push_back("/usr/local/cuda/bin");
-  std::vector<std::string> Found;
-  for (const std::string &Folder : Folders)
-    if (std::string Candidate = Folder + "/ptxas";
-        access(Candidate.c_str(), X_OK) == 0)
-      Found.push_back(Candidate);
-  return Found;
-}
+std::vector<std::string> allPtxas() { return toolkitPrograms("ptxas"); }
 
 Expected<std::string> findPtxas() {
   const std::vector<std::string> All = allPtxas();

@@ -65,10 +65,8 @@ Session::Reply Session::hello(const json::Value &Request) {
   O.Ordinal = static_cast<int>(json::number(Request, "device", 0));
   Device.emplace(O, All);
   if (Error E = Device->open()) {
-    const std::string Words = Device->endMessage();
     Device.reset();
-    return Error(E.code(),
-                 Words.empty() ? E.message() : E.message() + ": " + Words);
+    return E;
   }
   Compiler = std::make_shared<CompileLink>(Setup.CompileProgram,
                                            Setup.BuildGraceMs, All);
@@ -100,6 +98,7 @@ Session::Reply Session::unload() {
   Instrumented.clear();
   OriginalPtx.reset();
   TracedSource = {};
+  Insane.clear();
   return Message("reply").json();
 }
 

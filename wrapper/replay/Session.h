@@ -175,7 +175,8 @@ private:
   Expected<DerivedOutcome> runDerived(const DerivedLaunches &Launches,
                                       Evaluation &E, const DerivedStep &Also);
   Expected<std::unique_ptr<Session>>
-  derive(KernelSet Launches, const std::vector<size_t> &Origins) const;
+  derive(KernelSet Launches, const std::vector<size_t> &Origins,
+         std::vector<std::string> Launcher = {}) const;
   std::string settle(size_t Index, const LoadedRecording &Recorded,
                      double RecordedNs, DerivedChunks &Chunks);
   std::string keepOutcome(size_t Index, const Attempt &A,
@@ -188,6 +189,11 @@ private:
   CheckOutcome checkRelocated(Evaluation &E);
   std::string untraced(const Evaluation &E) const;
   trust::Judgement compareTimes(Session &Derived, size_t Index, size_t Origin);
+
+  // Sanitizer.cpp.
+  CheckOutcome checkSanitizer(Evaluation &E);
+  CheckOutcome sanitize(const std::string &Tool, const char *Slot,
+                        const Evaluation &E);
 
   // Evaluation.
   Expected<Evaluation> readEvaluation(const json::Value &Request) const;
@@ -253,6 +259,7 @@ private:
     std::vector<std::optional<Footprint>> Prints; // one a recording
   } TracedSource;
   CheckOutcome TracedReads;
+  std::map<std::string, std::string> Insane; // the original, by tool
   /// Of the code in TracedVariantSlot; nothing where there is none.
   std::optional<std::vector<std::string>> VariantSites;
 };
