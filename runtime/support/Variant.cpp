@@ -66,6 +66,7 @@ std::string Variant::canonicalJson() const {
   json::Writer Out(Buffer);
   Out.StartObject();
   writeMember(Out, "patch", Patch);
+  writeMember(Out, "ptx", Ptx);
   writeMember(Out, "pipeline", Pipeline);
   writeMember(Out, "level", Level);
   writeCodegen(Out, *this);
@@ -220,6 +221,8 @@ Expected<Variant> Variant::parse(std::string_view Json) {
   static constexpr Member Members[] = {
       {"patch", [](const json::Value &Value,
                    Variant &Into) { return takeText(Value, Into.Patch); }},
+      {"ptx", [](const json::Value &Value,
+                 Variant &Into) { return takeText(Value, Into.Ptx); }},
       {"pipeline",
        [](const json::Value &Value, Variant &Into) {
          return takeText(Value, Into.Pipeline);
@@ -236,6 +239,13 @@ Expected<Variant> Variant::parse(std::string_view Json) {
   Variant Result;
   if (Error E = takeMembers(*Document, Members, Result))
     return E.in("variant");
+  if (!Result.Ptx.empty() &&
+      !(Result.Patch.empty() && Result.Pipeline.empty() &&
+        Result.Level.empty() && !Result.MaxRegisters &&
+        Result.Specialise.empty()))
+    return fail(ErrorCode::Damaged,
+                "variant: PTX is not compiled again: there is no patch, "
+                "pipeline, level, maxnreg or specialise beside it");
   return Result;
 }
 

@@ -4,6 +4,8 @@
 // original. Its canonical JSON has exactly these members in this order, empty
 // or zero ones left out:
 //   patch      unified diff of source files (string)
+//   ptx        PTX to take for the code (string); without patch, pipeline,
+//              level, maxnreg and specialise, which need the compiler
 //   pipeline   LLVM pass pipeline as for opt -passes (string)
 //   level      LLVM code generation level, "O0".."O3" (string)
 //   codegen    object {maxnreg: integer, "ptxas": "O0".."O3"}
@@ -32,6 +34,7 @@ struct LaunchRule {
 
 struct Variant {
   std::string Patch;
+  std::string Ptx;
   std::string Pipeline;
   std::string Level;
   uint32_t MaxRegisters = 0; // 0: the compiler's choice

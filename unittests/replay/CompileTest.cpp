@@ -111,6 +111,33 @@ TEST_F(CompileTest, WhatPtxasRefusesIsAFailedBuild) {
   EXPECT_THAT(B.Message, HasSubstr("sm_20"));
 }
 
+TEST_F(CompileTest, PtxStandsInForTheCode) {
+  Build Made = Link.build("{}", 60000, "ptx");
+  ASSERT_EQ(Made.Ending, Outcome::Ok) << Made.Message;
+  Variant V;
+  V.Ptx.assign(Made.Binary.begin(), Made.Binary.end());
+  Build B = build(V);
+  EXPECT_EQ(B.Ending, Outcome::Ok) << B.Message;
+  EXPECT_EQ(B.Code, build(Variant()).Code);
+  EXPECT_GT(B.Registers, 4u);
+  EXPECT_EQ(Link.build(V.canonicalJson(), 60000, "ptx").Binary, Made.Binary);
+
+  B = Link.build(V.canonicalJson(), 60000, "trace");
+  EXPECT_EQ(B.Ending, Outcome::Refused);
+  EXPECT_THAT(B.Message, HasSubstr("cannot be instrumented"));
+  Variant Broken = V;
+  Broken.Ptx.insert(Broken.Ptx.rfind("ret;"), "dance.f32 %f1;\n");
+  EXPECT_EQ(build(Broken).Ending, Outcome::BuildFailed);
+  setKernel("cuda", "hang");
+  B = build(V);
+  EXPECT_EQ(B.Ending, Outcome::Refused);
+  EXPECT_THAT(B.Message, HasSubstr("another entry, saxpy"));
+  setKernel("cpu", "saxpy");
+  B = build(V);
+  EXPECT_EQ(B.Ending, Outcome::Refused);
+  EXPECT_THAT(B.Message, HasSubstr("on a CUDA device only"));
+}
+
 TEST_F(CompileTest, BadModulesAndKernelsAreErrors) {
   setKernel("cuda", "nobody");
   Build B = build(Variant());

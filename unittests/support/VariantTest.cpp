@@ -49,6 +49,8 @@ TEST(Variant, ParsingIsStrict) {
   EXPECT_TRUE(fails(R"j({"level":"O4"})j", "level: 'O4' is not one of"));
   EXPECT_TRUE(fails(R"j({"pipeline":3})j", "pipeline: a string expected"));
   EXPECT_TRUE(fails(R"j({"pipeline":"a\u0000b"})j", "zero byte"));
+  EXPECT_TRUE(fails(R"j({"ptx":".version","pipeline":"a"})j",
+                    "PTX is not compiled again"));
   EXPECT_TRUE(fails(R"j({"codegen":{"maxnreg":256}})j", "up to 255"));
   EXPECT_TRUE(fails(R"j({"codegen":{"maxnreg":-1}})j", "up to 255"));
   EXPECT_TRUE(fails(R"j({"codegen":{"x":1}})j", "codegen: unknown member 'x'"));

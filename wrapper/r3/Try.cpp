@@ -11,6 +11,7 @@
 #include "wrapper/r3/Text.h"
 #include "wrapper/remix/EvidenceText.h"
 #include "wrapper/remix/Gate.h"
+#include "wrapper/trust/Ptx.h"
 
 #include "runtime/support/Expression.h"
 #include "runtime/support/Files.h"
@@ -51,6 +52,8 @@ public:
                  "the file that FILE is a copy of (default: by its name)");
     Options.text("--patch", PatchFile, "FILE",
                  "a unified diff against the files of the project");
+    Options.text("--ptx", PtxFile, "FILE",
+                 "PTX of one kernel, taken for its code (CUDA devices)");
     Options.text("--passes", Change.Pipeline, "PIPELINE",
                  "a pass pipeline, as for opt -passes");
     Options.count("--maxnreg", Registers, "at most so many registers");
@@ -97,8 +100,8 @@ public:
       return E;
     if (Change.isOriginal())
       return fail(ErrorCode::Usage,
-                  "nothing to try: name an edited FILE, --patch, --passes, "
-                  "--maxnreg, --launch or --specialise");
+                  "nothing to try: name an edited FILE, --patch, --ptx, "
+                  "--passes, --maxnreg, --launch or --specialise");
     if (Error E = tryAll(Given, *Kernels))
       return E;
     if (Json)
@@ -113,8 +116,10 @@ private:
 
   Error readChange(Context &Given,
                    const std::vector<const CatalogueKernel *> &Kernels) {
-    if (!File.empty() && !PatchFile.empty())
-      return fail(ErrorCode::Usage, "FILE or --patch, not both");
+    if (!File.empty() + !PatchFile.empty() + !PtxFile.empty() > 1)
+      return fail(ErrorCode::Usage, "one of FILE, --patch and --ptx");
+    if (!PtxFile.empty())
+      return readPtxFile();
     if (!PatchFile.empty()) {
       auto Text = readTextFile(PatchFile);
       if (!Text)
@@ -134,6 +139,19 @@ private:
       return Target.error();
     Touched.insert(*Target);
     return makePatch(Given, *Target);
+  }
+
+  Error readPtxFile() {
+    auto Text = readTextFile(PtxFile);
+    if (!Text)
+      return Text.error();
+    for (const auto &[Name, Parameters] : trust::readPtx(*Text).Entries)
+      Entries.insert(Name);
+    if (Entries.empty())
+      return fail(ErrorCode::Usage, "%s: no kernel (.entry) in this PTX",
+                  PtxFile.c_str());
+    Change.Ptx = std::move(*Text);
+    return Error::success();
   }
 
   // --- Where and how it is launched.
@@ -250,6 +268,8 @@ private:
   /// Whether a kernel may be another one after the change: a patched header
   /// may reach every unit, a patched source its own kernels.
   bool mayReach(const CatalogueKernel &K) const {
+    if (!Change.Ptx.empty())
+      return Entries.count(K.Name);
     if (Touched.empty())
       return true;
     std::set<std::string> Sources;
@@ -472,7 +492,7 @@ private:
     return Slower ? 5 : 0;
   }
 
-  std::string File, As, PatchFile, Launcher;
+  std::string File, As, PatchFile, PtxFile, Launcher;
   std::vector<std::string> Patterns, Rules, Constants;
   std::vector<std::string> Without;
   uint64_t Batches = 24, Registers = 0;
@@ -480,6 +500,7 @@ private:
   bool Json = false, AllowPrecision = false;
   Variant Change;
   std::set<std::string> Touched; // files, from the root
+  std::set<std::string> Entries; // kernels of the PTX
   std::vector<Tried> All;
 };
 

@@ -53,7 +53,7 @@ struct GateReport {
   Outcome Result = Outcome::Ok;
   std::string Message;
   bool Accepted = false; // right, and faster
-  bool Strong = false;   // a held-out recording passed, too
+  bool Strong = false;   // a held-out recording passed, too, and the source is known
   /// That the original reproduces and the variant's guards admit.
   std::vector<SearchRecording> Recordings;
   std::vector<std::string> LeftOut; // others, with the reason

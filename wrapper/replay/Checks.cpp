@@ -11,6 +11,13 @@ namespace r3::replay {
 
 using Clock = std::chrono::steady_clock;
 
+/// Whether it looks at the variant in builds of its own.
+static bool needsCompiler(Check What) {
+  return What == Check::Trace || What == Check::Coverage ||
+         What == Check::Reads || What == Check::Frozen ||
+         What == Check::Guards || What == Check::BlockOrder;
+}
+
 /// A check that does not apply is left out of the verdict: it says why in
 /// NotMade.
 trust::Judgement Session::makeCheck(Check What, CheckMethod Method,
@@ -18,7 +25,9 @@ trust::Judgement Session::makeCheck(Check What, CheckMethod Method,
   if (!E.wants(What) || Cancelled)
     return {};
   const auto Start = Clock::now();
-  CheckOutcome Found = (this->*Method)(E);
+  CheckOutcome Found = !E.Change.Ptx.empty() && needsCompiler(What)
+                           ? CheckOutcome{{}, "PTX is not built for it"}
+                           : (this->*Method)(E);
   const std::chrono::duration<double, std::milli> Spent = Clock::now() - Start;
   E.Checks.push_back(
       {What, Found.NotMade.empty(), Found.Verdict.Result,

@@ -13,6 +13,7 @@
 #include "wrapper/replay/Promises.h"
 #include "wrapper/replay/Ptxas.h"
 #include "wrapper/replay/Specialise.h"
+#include "wrapper/trust/Ptx.h"
 
 #include "runtime/device/cpu/Compile.h"
 #include "runtime/support/LaunchMap.h"
@@ -66,6 +67,8 @@ private:
   Expected<Frame> pipelines(const json::Value &Request);
   Expected<Frame> load(const json::Value &Request, const Frame &F);
   Expected<Frame> build(const json::Value &Request);
+  BuildResult checkPtx(const Variant &V, const std::string &Instrument,
+                       uint64_t DeadlineMs);
   BuildResult buildCuda(const Variant &V, const std::string &Instrument,
                         uint64_t DeadlineMs);
   BuildResult buildCpu(const Variant &V, const std::string &Instrument,
@@ -246,6 +249,10 @@ static BuildResult buildForked(uint64_t DeadlineMs, Function Work) {
 Expected<ForkProduct> CompileServer::makePtx(const Variant &V,
                                              const std::string &Instrument) {
   ForkProduct P;
+  if (!V.Ptx.empty()) {
+    P.Bytes.assign(V.Ptx.begin(), V.Ptx.end());
+    return P;
+  }
   std::unique_ptr<CudaClosure> Own;
   if (!Closure || !Instrument.empty() || !V.Patch.empty() ||
       !V.Specialise.empty()) {
@@ -262,6 +269,28 @@ Expected<ForkProduct> CompileServer::makePtx(const Variant &V,
     return Ptx.error();
   P.Bytes.assign(Ptx->begin(), Ptx->end());
   return P;
+}
+
+/// Somebody's PTX stands in for what is made of the original.
+BuildResult CompileServer::checkPtx(const Variant &V,
+                                    const std::string &Instrument,
+                                    uint64_t DeadlineMs) {
+  BuildResult R;
+  if (Backend != "cuda") {
+    R.Message = "PTX runs on a CUDA device only";
+  } else if (!Instrument.empty() && Instrument != "ptx") {
+    R.Message = "PTX cannot be instrumented";
+  } else {
+    R = buildForked(DeadlineMs, [&] { return makePtx(Variant(), ""); });
+    if (R.Ending != Outcome::Ok)
+      return R;
+    R.Message = trust::ptxRefusal(
+        trust::readPtx(
+            {reinterpret_cast<const char *>(R.Binary.data()), R.Binary.size()}),
+        trust::readPtx(V.Ptx), Kernel);
+  }
+  R.Ending = R.Message.empty() ? Outcome::Ok : Outcome::Refused;
+  return R;
 }
 
 BuildResult CompileServer::buildCuda(const Variant &V,
@@ -344,6 +373,8 @@ Expected<Frame> CompileServer::build(const json::Value &Request) {
                   ", which the kernel does not have (--allow-precision)";
     }
   }
+  if (!V->Ptx.empty())
+    R = checkPtx(*V, Instrument, DeadlineMs);
   if (R.Ending == Outcome::Ok) {
     BuildResult Before = std::move(R);
     R = Backend == "cuda" || Instrument == "ptx"

@@ -130,7 +130,7 @@ Expected<DerivedOutcome> Session::runDerived(const DerivedLaunches &Launches,
   Now.CloseTo = E.CloseTo;
   // Another one's code may be in the slot else.
   const bool TracesVariant =
-      VariantSites && E.wants(Check::Trace) &&
+      VariantSites && E.wants(Check::Trace) && E.Change.Ptx.empty() &&
       !(E.Change.Patch.empty() && E.Change.Launch.empty());
   DerivedOutcome Result;
   for (size_t I = 0; I < Launches.List.size() && !Cancelled; ++I) {
