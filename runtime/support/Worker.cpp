@@ -223,6 +223,13 @@ Error Worker::load(const std::vector<std::string> &ManifestPaths) {
   for (const std::string &Path : ManifestPaths)
     W.String(Path);
   W.EndArray();
+  W.Key("unordered");
+  W.StartObject();
+  for (const auto &[Name, Size] : Options.Unordered) {
+    W.Key(Name.c_str());
+    W.Uint64(Size);
+  }
+  W.EndObject();
   Expected<json::Document> Reply = askJson(finish(W, Buffer));
   return Reply ? Error::success() : Reply.error();
 }

@@ -9,7 +9,9 @@
 // Messages (members of the JSON header; replies carry "ms": {step: number}):
 //   hello    {backend, device, store}
 //            -> {identity: {...}, pipelines: {"O1": text, ...}}
-//   load     {recordings: [manifest paths]}   all of one kernel
+//   load     {recordings: [manifest paths], unordered: {buffer: bytes}}
+//            all of one kernel; buffers whose records of so many bytes may come
+//            in any order
 //            -> {recordings: [{id, footprint, class}]}
 //   prepare  {recording, repetitions}  replays the original
 //            -> {outcome, message, bitExact, readBytes, writtenBytes,
@@ -64,6 +66,8 @@ struct WorkerOptions {
   std::string StorePath;
   std::vector<std::string> Launcher; // {"srun", "-n1", "--gpus=1"}
   int ReplyTimeoutMs = 600000;
+  /// Sizes of records by buffer ("out", "arg1"): these may come in any order.
+  std::map<std::string, uint64_t> Unordered;
 };
 
 /// One written buffer in an A/A comparison.
@@ -116,8 +120,9 @@ struct EvaluationRequest {
 struct EvaluationReport {
   Outcome Result = Outcome::Ok;
   std::string Message;
-  std::string Code;      // digest of the binary
-  std::string Tolerance; // that a right variant needed; empty: bit for bit
+  std::string Code; // digest of the binary
+  /// That a right variant needed, and was given; empty: bit for bit.
+  std::string Tolerance;
   /// Recordings in which a guard of the variant does not hold, and which do
   /// not; it was evaluated on the others.
   std::vector<size_t> Excluded;

@@ -44,6 +44,10 @@ struct Context {
   Catalogue readCatalogue(const Store &From);
   /// How a worker is started for this command; Launcher is split at blanks.
   WorkerOptions workerOptions(const std::string &Launcher) const;
+  /// Unordered: "BUFFER=BYTES" each.
+  Expected<WorkerOptions>
+  workerOptions(const std::string &Launcher,
+                const std::vector<std::string> &Unordered) const;
   /// Prints a command where --verbose asks for it.
   void trace(const std::vector<std::string> &Arguments);
   void warn(const std::string &Message);

@@ -146,6 +146,9 @@ public:
     Options.flag("--no-confirm", NoConfirm,
                  "search only: the best is not sent through the gate; the same "
                  "command without this does it");
+    Options.texts("--unordered", Unordered, "BUFFER=BYTES",
+                  "the records of so many bytes of a buffer may come in any "
+                  "order");
     Options.flag("--json", Json, "print JSON");
     Options.text("--launcher", Launcher, "COMMAND",
                  "start workers through COMMAND");
@@ -204,7 +207,10 @@ private:
   }
 
   Expected<SearchSummary> searchWith(Context &Given, Journal &Log) {
-    WorkerOptions Options = Given.workerOptions(Launcher);
+    auto Known = Given.workerOptions(Launcher, Unordered);
+    if (!Known)
+      return Known.error();
+    const WorkerOptions Options = std::move(*Known);
     Given.trace({"worker", Options.Backend, Options.StorePath});
     StopOnSignal Signals;
     Progress Line(Given.Err, /*Quiet=*/false);
@@ -410,7 +416,7 @@ private:
                 Summary.Kernels[0].Skipped.c_str());
   }
 
-  std::vector<std::string> Patterns;
+  std::vector<std::string> Patterns, Unordered;
   SearchOptions Search;
   uint64_t BudgetMs = 0; // 0: not given
   bool Json = false, NoConfirm = false;

@@ -8,6 +8,8 @@
 #include "wrapper/r3/Catalogue.h"
 #include "wrapper/r3/CommandLine.h"
 
+#include <cctype>
+#include <cstdlib>
 #include <filesystem>
 
 namespace r3 {
@@ -41,6 +43,24 @@ WorkerOptions Context::workerOptions(const std::string &Launcher) const {
     if (End > At)
       Options.Launcher.push_back(Launcher.substr(At, End - At));
     At = End + 1;
+  }
+  return Options;
+}
+
+Expected<WorkerOptions>
+Context::workerOptions(const std::string &Launcher,
+                       const std::vector<std::string> &Unordered) const {
+  WorkerOptions Options = workerOptions(Launcher);
+  for (const std::string &Text : Unordered) {
+    const size_t At = Text.rfind('=');
+    const char *Begin = Text.c_str() + (At == Text.npos ? Text.size() : At + 1);
+    char *End = nullptr;
+    const uint64_t Size = std::strtoull(Begin, &End, 10);
+    if (At == Text.npos || !At || !std::isdigit(*Begin) || *End || !Size)
+      return fail(ErrorCode::Usage,
+                  "--unordered '%s': BUFFER=BYTES expected, as in arg1=8",
+                  Text.c_str());
+    Options.Unordered[Text.substr(0, At)] = Size;
   }
   return Options;
 }

@@ -78,6 +78,9 @@ public:
                   "evidence then");
     Options.flag("--allow-precision", AllowPrecision,
                  "the change may compute less exactly; what it does is said");
+    Options.texts("--unordered", Unordered, "BUFFER=BYTES",
+                  "the records of so many bytes of a buffer may come in any "
+                  "order");
     Options.flag("--json", Json, "print JSON");
     Options.text("--launcher", Launcher, "COMMAND",
                  "start the worker through COMMAND");
@@ -283,7 +286,10 @@ private:
 
   Error tryAll(Context &Given,
                const std::vector<const CatalogueKernel *> &Kernels) {
-    WorkerOptions Options = Given.workerOptions(Launcher);
+    auto Known = Given.workerOptions(Launcher, Unordered);
+    if (!Known)
+      return Known.error();
+    const WorkerOptions Options = std::move(*Known);
     Given.trace({"worker", Options.Backend, Options.StorePath});
     StopOnSignal Signals;
     Progress Line(Given.Err, /*Quiet=*/false);
@@ -494,7 +500,7 @@ private:
 
   std::string File, As, PatchFile, PtxFile, Launcher;
   std::vector<std::string> Patterns, Rules, Constants;
-  std::vector<std::string> Without;
+  std::vector<std::string> Without, Unordered;
   uint64_t Batches = 24, Registers = 0;
   double CloseTo = 0;
   bool Json = false, AllowPrecision = false;

@@ -3,7 +3,10 @@
 // Chunks are fetched in batches: few round trips, bounded memory.
 #include "wrapper/replay/Compare.h"
 
+#include "wrapper/trust/Unordered.h"
+
 #include <algorithm>
+#include <numeric>
 
 namespace r3::replay {
 
@@ -43,6 +46,85 @@ std::string nearest(const LoadedRecording &L, uint64_t Address) {
               : "before the first allocation";
 }
 
+using AddChunk = std::function<bool(const trust::DifferingChunk &)>;
+
+Error wrongSize(const LoadedRecording &L, size_t Range, uint64_t Chunk) {
+  return fail(
+      ErrorCode::Damaged, "chunk %llu of %s has another size than recorded",
+      static_cast<unsigned long long>(Chunk), L.Buffers[Range].Name.c_str());
+}
+
+/// Chunks of one range: as they were, as they have to be, and as they are.
+struct RangeChunks {
+  const KernelSet &Kernel;
+  const LoadedRecording &L;
+  size_t Index, Range;
+
+  /// Visits each; false: it was told to stop.
+  Expected<bool> each(DeviceLink &Device, const std::vector<uint64_t> &Chunks,
+                      const AddChunk &Add) const {
+    for (size_t Begin = 0; Begin < Chunks.size(); Begin += BatchChunks) {
+      const std::vector<uint64_t> Batch(
+          Chunks.begin() + Begin,
+          Chunks.begin() + std::min(Chunks.size(), Begin + BatchChunks));
+      auto Bytes = Device.read(Index, Range, Batch);
+      if (!Bytes)
+        return Bytes.error();
+      std::span<const uint8_t> Rest(*Bytes);
+      for (uint64_t Chunk : Batch) {
+        const size_t At = L.RangeStart[Range] + Chunk;
+        auto Before = Kernel.chunk(L.Before[At]);
+        if (!Before)
+          return Before.error();
+        auto Expected = Kernel.chunk(L.After[At]);
+        if (!Expected)
+          return Expected.error();
+        const size_t Size =
+            Recording::chunkSize(L.Manifest.Allocations[Range].Size, Chunk);
+        if (Before->size() != Size || Expected->size() != Size ||
+            Rest.size() < Size)
+          return wrongSize(L, Range, Chunk);
+        if (!Add({Range, Chunk * ChunkBytes, *Before, *Expected,
+                  Rest.first(Size)}))
+          return false;
+        Rest = Rest.subspan(Size);
+      }
+    }
+    return true;
+  }
+
+  /// The same for the chunks that differ once all records are sorted.
+  Expected<bool> eachSorted(DeviceLink &Device, uint64_t RecordSize,
+                            const AddChunk &Add) const {
+    std::vector<uint64_t> All(L.Manifest.Allocations[Range].Before.size());
+    std::iota(All.begin(), All.end(), 0);
+    std::vector<uint8_t> Before, Expected, Got;
+    auto Append = [](std::vector<uint8_t> &To, std::span<const uint8_t> From) {
+      To.insert(To.end(), From.begin(), From.end());
+    };
+    auto Read = each(Device, All, [&](const trust::DifferingChunk &Chunk) {
+      Append(Before, Chunk.Before);
+      Append(Expected, Chunk.Expected);
+      Append(Got, Chunk.Got);
+      return true;
+    });
+    if (!Read)
+      return Read.error();
+    for (std::vector<uint8_t> *Bytes : {&Before, &Expected, &Got})
+      trust::sortRecords(*Bytes, RecordSize);
+    for (size_t At = 0; At < Got.size(); At += ChunkBytes) {
+      const size_t Size = std::min<size_t>(ChunkBytes, Got.size() - At);
+      auto In = [&](const std::vector<uint8_t> &Bytes) {
+        return std::span(Bytes).subspan(At, Size);
+      };
+      if (!std::ranges::equal(In(Expected), In(Got)) &&
+          !Add({Range, At, In(Before), In(Expected), In(Got)}))
+        return false;
+    }
+    return true;
+  }
+};
+
 } // namespace
 
 Expected<Comparison>
@@ -62,40 +144,19 @@ compareRun(const KernelSet &Kernel, size_t Index, DeviceLink &Device,
                            nearest(L, Device.rangeAddress(Index, D.Range))};
   if (!Result.Guards.ok())
     return Result;
-  for (const RangeDifference &D : Differences)
-    for (size_t Begin = 0; Begin < D.Chunks.size(); Begin += BatchChunks) {
-      const std::vector<uint64_t> Batch(
-          D.Chunks.begin() + Begin,
-          D.Chunks.begin() + std::min(D.Chunks.size(), Begin + BatchChunks));
-      auto Bytes = Device.read(Index, D.Range, Batch);
-      if (!Bytes)
-        return Bytes.error();
-      std::span<const uint8_t> Rest(*Bytes);
-      for (uint64_t Chunk : Batch) {
-        const size_t At = L.RangeStart[D.Range] + Chunk;
-        auto Before = Kernel.chunk(L.Before[At]);
-        if (!Before)
-          return Before.error();
-        auto Expected = Kernel.chunk(L.After[At]);
-        if (!Expected)
-          return Expected.error();
-        const size_t Size =
-            Recording::chunkSize(L.Manifest.Allocations[D.Range].Size, Chunk);
-        if (Before->size() != Size || Expected->size() != Size ||
-            Rest.size() < Size)
-          return fail(ErrorCode::Damaged,
-                      "chunk %llu of %s has another size than recorded",
-                      static_cast<unsigned long long>(Chunk),
-                      L.Buffers[D.Range].Name.c_str());
-        const bool More = Add({D.Range, Chunk * ChunkBytes, *Before, *Expected,
-                               Rest.first(Size)});
-        Rest = Rest.subspan(Size);
-        if (!More) {
-          Result.Complete = false;
-          return Result;
-        }
-      }
+  for (const RangeDifference &D : Differences) {
+    const RangeChunks Chunks{Kernel, L, Index, D.Range};
+    const uint64_t RecordSize =
+        D.Range < L.RecordSizes.size() ? L.RecordSizes[D.Range] : 0;
+    auto Complete = RecordSize ? Chunks.eachSorted(Device, RecordSize, Add)
+                               : Chunks.each(Device, D.Chunks, Add);
+    if (!Complete)
+      return Complete.error();
+    if (!*Complete) {
+      Result.Complete = false;
+      return Result;
     }
+  }
   return Result;
 }
 

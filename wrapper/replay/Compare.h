@@ -17,8 +17,9 @@ struct Comparison {
   bool Complete = true;    // all differing chunks were given
 };
 
-/// Add: takes one chunk; false ends the comparison. Errors are those of the
-/// child or the packs.
+/// Records that may come in any order are sorted first, and differ in chunks of
+/// the sorted buffer. Add: takes one chunk; false ends the comparison. Errors
+/// are those of the child or the packs.
 Expected<Comparison>
 compareRun(const KernelSet &Kernel, size_t Index, DeviceLink &Device,
            const std::vector<Digest> &Got,

@@ -48,7 +48,7 @@ std::string Session::Evaluation::json() const {
                        .json());
   return Message("reply")
       .outcome(Verdict.Result, Verdict.Message)
-      .text("tolerance", Verdict.ok() ? Tolerance : "")
+      .text("tolerance", Verdict.ok() ? leniency() : "")
       .text("code", B.Code)
       .number("registers", B.Registers)
       .number("shared", B.Shared)
@@ -233,6 +233,7 @@ Session::readEvaluation(const json::Value &Request) const {
     return Error(ErrorCode::Usage, "closeTo: 0 or more, and less than 1");
   E.AllowPrecision = json::boolean(Request, "allowPrecision", false);
   E.Seed = json::number(Request, "seed", 0);
+  E.Unordered = Kernel->unorderedText();
   return E;
 }
 

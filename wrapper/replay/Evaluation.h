@@ -32,6 +32,7 @@ struct Session::Evaluation {
   std::vector<CheckResult> Checks; // made so far
   std::vector<double> OriginalNs, VariantNs;
   std::string Tolerance; // that was needed; empty: bit for bit
+  std::string Unordered; // KernelSet::unorderedText
   /// Results that were right, by recording: most launches of a variant give
   /// the same, and judging values takes longer than a launch.
   std::set<std::pair<size_t, Digest>> Accepted;
@@ -39,6 +40,11 @@ struct Session::Evaluation {
   std::vector<Digest> Left; // what the last launch left, when it was right
 
   bool wants(Check What) const { return Wanted.count(What); }
+  std::string leniency() const {
+    return Unordered.empty() || Tolerance.empty()
+               ? Unordered + Tolerance
+               : Unordered + "; " + Tolerance;
+  }
   std::string json() const;
 };
 

@@ -263,7 +263,48 @@ KernelSet KernelSet::derive(std::vector<Recording> Launches,
     L.Buffers = nameBuffers(L.Manifest, TheUnit ? &*TheUnit : nullptr);
     Set.Loaded.push_back(std::move(L));
   }
+  (void)Set.setUnordered(Unordered); // the names are these recordings' own
   return Set;
+}
+
+Error KernelSet::setUnordered(std::map<std::string, uint64_t> Sizes) {
+  Unordered = std::move(Sizes);
+  for (const auto &[Name, Size] : Unordered) {
+    bool Found = false;
+    std::string Names;
+    for (LoadedRecording &L : Loaded)
+      for (size_t I = 0; I < L.Buffers.size(); ++I) {
+        trust::Buffer &B = L.Buffers[I];
+        if (&L == &Loaded.front())
+          Names += (Names.empty() ? "" : ", ") + B.Name;
+        if (B.Name != Name || !Size || Size > B.Size)
+          continue;
+        Found = true;
+        L.RecordSizes.resize(L.Buffers.size());
+        L.RecordSizes[I] = Size;
+      }
+    if (!Found)
+      return fail(ErrorCode::Usage,
+                  "no buffer '%s' of at least one record of %llu bytes; there "
+                  "are %s",
+                  Name.c_str(), static_cast<unsigned long long>(Size),
+                  Names.c_str());
+  }
+  // Their elements are told in another order from here on.
+  for (LoadedRecording &L : Loaded)
+    for (size_t I = 0; I < L.RecordSizes.size(); ++I)
+      if (L.RecordSizes[I])
+        L.Buffers[I].Name += ", sorted";
+  return {};
+}
+
+std::string KernelSet::unorderedText() const {
+  std::string Text;
+  for (const auto &[Name, Size] : Unordered)
+    Text += format("%sthe records of %llu bytes of %s may come in any order",
+                   Text.empty() ? "" : "; ",
+                   static_cast<unsigned long long>(Size), Name.c_str());
+  return Text;
 }
 
 void KernelSet::setOutcome(size_t Index, const std::vector<Digest> &After) {

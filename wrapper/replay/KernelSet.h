@@ -14,6 +14,7 @@
 #include "runtime/support/Store.h"
 #include "runtime/support/Unit.h"
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,6 +32,8 @@ struct LoadedRecording {
   std::vector<size_t> RangeStart;
   /// One a recorded allocation, in order: the first ranges of the plan.
   std::vector<trust::Buffer> Buffers;
+  /// One a buffer: the size of records that may come in any order; 0: none.
+  std::vector<uint64_t> RecordSizes;
 };
 
 /// Finds chunks in packs; those that are stored compressed are unpacked into
@@ -70,6 +73,11 @@ public:
   /// known until setOutcome.
   KernelSet derive(std::vector<Recording> Launches,
                    std::shared_ptr<DerivedChunks> Chunks) const;
+  /// Records of these sizes, by the buffer's name, may come in any order. A
+  /// name that no recording has is an error.
+  Error setUnordered(std::map<std::string, uint64_t> Sizes);
+  /// For people; empty: there are none.
+  std::string unorderedText() const;
   /// After: digests of all chunks of all plan ranges.
   void setOutcome(size_t Index, const std::vector<Digest> &After);
 
@@ -100,6 +108,7 @@ private:
   std::shared_ptr<const PackSet> Packs;
   std::shared_ptr<const DerivedChunks> Derived;
   std::unique_ptr<PackSource> Source;
+  std::map<std::string, uint64_t> Unordered;
 };
 
 /// Names and element types of a recording's allocations. Kernel may be null

@@ -116,7 +116,14 @@ Session::Reply Session::load(const json::Value &Request) {
   if (!Read)
     return Read.error();
   Kernel.emplace(std::move(*Read));
-  Error E = loadMemory();
+  std::map<std::string, uint64_t> Unordered;
+  if (const json::Value *Sizes = json::object(Request, "unordered"))
+    for (const auto &Entry : Sizes->GetObject())
+      Unordered[Entry.name.GetString()] =
+          Entry.value.IsUint64() ? Entry.value.GetUint64() : 0;
+  Error E = Kernel->setUnordered(std::move(Unordered));
+  if (!E)
+    E = loadMemory();
   if (!E)
     E = loadOriginal();
   for (size_t I = 0; !E && I < Kernel->recordings().size(); ++I)
