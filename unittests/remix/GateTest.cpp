@@ -29,9 +29,13 @@ struct World {
   CheckSet Checks;            // asked for
   size_t Recordings = 0;      // in the last evaluation
   double FloorUs = 0;
+  double OptimisedGain = 1.05;            // of clang -O3
+  Outcome OptimisedVerdict = Outcome::Ok; // Duplicate: the same code
   std::atomic<bool> Stop{false};
   std::mt19937_64 Random{7};
 };
+
+bool isOptimised(const Variant &V) { return V.Pipeline == "default<O3>"; }
 
 class FakeEvaluator : public Evaluator {
 public:
@@ -67,6 +71,12 @@ public:
     R.Code = What.Change.isOriginal() ? "original" : "other";
     if (What.Change.isOriginal())
       return R;
+    if (isOptimised(What.Change)) {
+      EXPECT_EQ(What.Known, std::vector<std::string>{"original"});
+      R.Result = W.OptimisedVerdict;
+      R.Message = "too new";
+      return R;
+    }
     W.Checks = What.Checks;
     W.Recordings = What.Recordings.size();
     R.Result = W.Verdict;
@@ -76,7 +86,8 @@ public:
   Expected<MeasurementReport> measure(const MeasurementRequest &What) override {
     MeasurementReport R;
     const bool Aa = What.Change.isOriginal();
-    if (!Aa)
+    const bool Optimised = isOptimised(What.Change);
+    if (!Aa && !Optimised)
       ++W.Measured.back();
     if (!Aa && W.WhileTimed != Outcome::Ok) {
       R.Result = W.WhileTimed;
@@ -84,7 +95,10 @@ public:
       return R;
     }
     const bool Cold = What.Mode == CacheMode::Cold;
-    const double Gain = Aa ? 1 : Cold ? W.Gain : W.WarmGain;
+    const double Gain = Aa          ? 1
+                        : Optimised ? W.OptimisedGain
+                        : Cold      ? W.Gain
+                                    : W.WarmGain;
     std::normal_distribution<double> Noise(1, W.LaunchNoise);
     for (unsigned I = 0; I < What.Batches; ++I) {
       Batch B;
@@ -142,14 +156,32 @@ TEST_F(GateTest, AGainIsAcceptedFromTwoProcesses) {
   EXPECT_TRUE(R->Strong);
   EXPECT_EQ(W.Checks, gateChecks());
   EXPECT_EQ(W.Recordings, 3u);
-  EXPECT_EQ(W.Started, 3u);             // verification, two times timing
-  ASSERT_EQ(R->Gains.size(), 2u);       // one a class, the longest first
-  EXPECT_EQ(R->Gains[0].Recording, 1u); // held out
+  EXPECT_EQ(W.Started, 4u);       // verification, two times timing, baseline
+  ASSERT_EQ(R->Gains.size(), 2u); // one a class, the longest first
+  EXPECT_EQ(R->Gains[0].Recording, 1u);         // held out
   EXPECT_EQ(R->Gains[0].Mode, CacheMode::Cold); // takes as long as the program
   EXPECT_EQ(R->Gains[1].Mode, CacheMode::Warm);
   EXPECT_NEAR(R->Gains[0].Judged.Ratio, 1.1, 0.01);
   EXPECT_GT(R->Gains[0].Judged.AtLeast, 1.05);
   EXPECT_EQ(R->Gains[0].AaRatios.size(), 2u);
+  ASSERT_EQ(R->Baselines.size(), 1u);
+  EXPECT_EQ(R->Baselines[0].Name, "clang -O3");
+  EXPECT_NEAR(R->Baselines[0].Ratio, 1.05, 0.01);
+  EXPECT_LT(R->Baselines[0].AtLeast, R->Baselines[0].Ratio);
+  EXPECT_GT(R->Baselines[0].AtMost, R->Baselines[0].Ratio);
+}
+
+TEST_F(GateTest, ABaselineMayHaveNoTime) {
+  W.OptimisedVerdict = Outcome::Duplicate;
+  auto R = run();
+  ASSERT_TRUE(R && R->Baselines.size() == 1);
+  EXPECT_EQ(R->Baselines[0].Message, "the same code as the original's");
+  W.OptimisedVerdict = Outcome::Wrong;
+  R = run();
+  ASSERT_TRUE(R && R->Baselines.size() == 1);
+  EXPECT_EQ(R->Baselines[0].Message, "wrong: too new");
+  EXPECT_EQ(R->Baselines[0].Ratio, 0);
+  EXPECT_TRUE(R->Accepted);
 }
 
 TEST_F(GateTest, AWrongVariantIsNotTimed) {
@@ -185,7 +217,7 @@ TEST_F(GateTest, ScatteredKernelsAreTimedInMoreProcesses) {
   W.Gain = W.WarmGain = 1.5;
   auto R = run();
   ASSERT_TRUE(R);
-  EXPECT_EQ(W.Started, 11u);
+  EXPECT_EQ(W.Started, 12u);
   EXPECT_EQ(R->Gains[0].Processes, 4u);
   EXPECT_EQ(R->Gains[0].AaRatios.size(), 10u);
   EXPECT_GT(R->Gains[0].Judged.Needed, 1.01);
@@ -214,7 +246,7 @@ TEST_F(GateTest, TheCpuDeviceHasNoColdCaches) {
   auto R = run();
   ASSERT_TRUE(R);
   EXPECT_EQ(R->Gains[0].Mode, CacheMode::Warm);
-  EXPECT_EQ(W.Measured.back(), 2u); // two recordings, one mode
+  EXPECT_EQ(W.Measured[W.Started - 2], 2u); // two recordings, one mode
 }
 
 TEST_F(GateTest, TooShortKernelsAreRightAndNoGain) {

@@ -162,6 +162,7 @@ private:
     printRecordings(line, D);
     printChecks(line, D);
     printTimes(line, D);
+    printBaselines(line, D);
     const json::Value *Before = json::object(D, "original");
     const json::Value *After = json::object(D, "variant");
     if (Before && After)
@@ -179,6 +180,18 @@ private:
                         "  (by " + E.Made.Origin + ")");
     if (!V.Pipeline.empty())
       line("passes", V.Pipeline);
+    if (!V.Level.empty())
+      line("codegen", V.Level);
+    if (V.MaxRegisters)
+      line("codegen", "at most " + plural(V.MaxRegisters, "register"));
+    if (!V.PtxasLevel.empty())
+      line("ptxas", V.PtxasLevel);
+    for (const LaunchRule &R : V.Launch)
+      line("launch", R.Target + " = " + R.Value);
+    for (const auto &[Name, Value] : V.Specialise)
+      line("constant", Name + " = " + std::to_string(Value));
+    for (const std::string &Text : V.Guards)
+      line("guard", Text);
     for (size_t At = 0; At < V.Patch.size();) {
       const size_t End = std::min(V.Patch.find('\n', At), V.Patch.size());
       line(At ? "" : "source", V.Patch.substr(At, End - At));
@@ -226,6 +239,23 @@ private:
       line(Name, format("%-12s ", json::text(C, "check", "").c_str()) + Text +
                      number(C, "milliseconds", "  (%.1f ms)"));
       Name = "";
+    }
+  }
+
+  template <typename Line>
+  static void printBaselines(const Line &line, const json::Value &D) {
+    const json::Value *List = json::array(D, "baselines");
+    if (!List)
+      return;
+    for (const json::Value &B : List->GetArray()) {
+      const std::string Message = json::text(B, "message", "");
+      line("baseline",
+           json::text(B, "name", "") + ": " +
+               (Message.empty() ? gainText(json::real(B, "ratio", 0),
+                                           json::real(B, "atLeast", 0),
+                                           json::real(B, "atMost", 0)) +
+                                      " by itself"
+                                : Message));
     }
   }
 

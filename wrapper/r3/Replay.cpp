@@ -82,6 +82,13 @@ void writeReplayed(json::PrettyWriter &W, const Replayed &R) {
   for (const BufferSpread &B : R.Report.Buffers)
     writeBuffer(W, B);
   W.EndArray();
+  W.Key("milliseconds"); // by step, over all replays
+  W.StartObject();
+  for (const auto &[Step, Ms] : R.Report.Ms) {
+    W.Key(Step.c_str());
+    W.Double(Ms);
+  }
+  W.EndObject();
   W.EndObject();
 }
 
@@ -92,6 +99,9 @@ public:
                   "kernels by name, part of it or key (default: all)");
     Options.count("-n,--repetitions", Repetitions,
                   "replays of each recording (default: 8)");
+    Options.texts("--unordered", Unordered, "BUFFER=BYTES",
+                  "the records of so many bytes of a buffer may come in any "
+                  "order");
     Options.flag("--json", Json, "print JSON");
     Options.text("--launcher", Launcher, "COMMAND",
                  "start the worker through COMMAND");
@@ -125,7 +135,10 @@ private:
     if (!Total)
       return fail(ErrorCode::Failed, "nothing can be replayed: %s",
                   Kernels[0]->state().c_str());
-    WorkerOptions Options = Given.workerOptions(Launcher);
+    auto Known = Given.workerOptions(Launcher, Unordered);
+    if (!Known)
+      return Known.error();
+    const WorkerOptions Options = std::move(*Known);
     Given.trace({"worker", Options.Backend, Options.StorePath});
     Source = workerSource(Options);
     if (Error E = ensureWorker())
@@ -296,8 +309,7 @@ private:
     size_t Differ = 0, Failed = 0;
     for (const Replayed &M : Made) {
       Outcome Result = M.Report.Result;
-      bool Wrong = Result == Outcome::Wrong ||
-                   Result == Outcome::OutOfBounds ||
+      bool Wrong = Result == Outcome::Wrong || Result == Outcome::OutOfBounds ||
                    Result == Outcome::NotVerifiable;
       Differ += Wrong;
       Failed += !Wrong && Result != Outcome::Ok;
@@ -313,7 +325,7 @@ private:
     return 0;
   }
 
-  std::vector<std::string> Patterns;
+  std::vector<std::string> Patterns, Unordered;
   uint64_t Repetitions = 8;
   bool Json = false;
   std::string Launcher;

@@ -112,9 +112,21 @@ std::string Writer::write(const GateReport &Found) {
     text("message", C.Message);
     number("milliseconds", C.Ms);
   });
+  W.Key("milliseconds"); // of the verification, by step
+  W.StartObject();
+  for (const auto &[Step, Ms] : Found.Variant.Ms)
+    number(Step.c_str(), Ms);
+  W.EndObject();
   binary("original", Found.Original);
   binary("variant", Found.Variant);
   objects("times", Found.Gains, [&](const RecordingGain &G) { times(G); });
+  objects("baselines", Found.Baselines, [&](const Baseline &B) {
+    text("name", B.Name);
+    text("message", B.Message);
+    number("ratio", B.Ratio);
+    number("atLeast", B.AtLeast);
+    number("atMost", B.AtMost);
+  });
   W.EndObject();
   return Buffer.GetString();
 }

@@ -6,10 +6,12 @@
 //    device, tools, tolerance,
 //    recordings: [{id, class, held, programUs}], leftOut: [text],
 //    checks: [{check, made, outcome, message, milliseconds}],
+//    milliseconds: {step: number},
 //    original, variant: {code, registers, shared, spills},
 //    times: [{recording, mode, accepted, message, ratio, atLeast, atMost,
 //             otherRatio, needed, error, steady, dropped, processes,
-//             originalUs, variantUs, floorUs, aa: [ratio], warnings: [text]}]}
+//             originalUs, variantUs, floorUs, aa: [ratio], warnings: [text]}],
+//    baselines: [{name, message, ratio, atLeast, atMost}]}
 #pragma once
 
 #include "wrapper/remix/Gate.h"

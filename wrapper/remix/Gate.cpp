@@ -10,7 +10,8 @@ namespace r3 {
 
 namespace {
 
-constexpr size_t MostTimed = 3; // recordings
+constexpr size_t MostTimed = 3;         // recordings
+constexpr double BaselineError = 0.025; // on each side
 constexpr unsigned FewProcesses = 2, ManyProcesses = 4, AaProcesses = 10;
 
 std::vector<double> originalTimes(const std::vector<Batch> &All) {
@@ -89,6 +90,9 @@ Expected<GateReport> Gate::run(const std::vector<SearchRecording> &Recordings,
     return E;
   if (Report.Result == Outcome::Ok && Options.Batches)
     if (Error E = time(Change))
+      return E;
+  if (Report.Accepted)
+    if (Error E = timeBaseline())
       return E;
   return std::move(Report);
 }
@@ -307,6 +311,52 @@ Error Gate::timeOnce(const Variant &Change, std::vector<Timed> &All,
     if (Error E = measureAa(**W, T))
       return E;
   }
+  return Error::success();
+}
+
+Error Gate::timeBaseline() {
+  Tell("timing clang -O3", 0.95);
+  auto W = Source();
+  if (!W)
+    return W.error().in("the worker did not start");
+  const RecordingGain &Longest = Report.Gains[0];
+  if (Error E = (*W)->load({Report.Recordings[Longest.Recording].Path}))
+    return E;
+  Variant O3;
+  O3.Pipeline = "default<O3>";
+  O3.Level = "O3";
+  if (Report.Device.Backend == "cuda")
+    O3.PtxasLevel = "O3";
+  Baseline B{"clang -O3"};
+  EvaluationRequest Built{O3, {0}};
+  Built.Known = {Report.Original.Code};
+  auto Found = (*W)->evaluate(Built);
+  if (!Found)
+    return Found.error();
+  if (Found->Result == Outcome::Duplicate) {
+    B.Message = "the same code as the original's";
+  } else if (Found->Result != Outcome::Ok) {
+    B.Message = std::string(outcomeName(Found->Result)) + ": " + Found->Message;
+  } else {
+    MeasurementRequest What{O3, 0, Longest.Mode};
+    What.Batches = std::max(Options.Batches / FewProcesses,
+                            unsigned(trust::valuesNeeded(BaselineError)));
+    What.Seed = Options.Seed;
+    What.Which = Options.Which;
+    What.CloseTo = Options.CloseTo;
+    auto M = (*W)->measure(What);
+    if (!M)
+      return M.error();
+    const auto Ratios = ratiosOf(M->Batches, M->SubtractUs);
+    if (M->Result != Outcome::Ok || Ratios.empty()) {
+      B.Message = M->Message;
+    } else {
+      B.Ratio = trust::median(Ratios);
+      B.AtLeast = trust::medianAtLeast(Ratios, BaselineError).value_or(0);
+      B.AtMost = trust::medianAtMost(Ratios, BaselineError).value_or(0);
+    }
+  }
+  Report.Baselines.push_back(std::move(B));
   return Error::success();
 }
 

@@ -48,17 +48,27 @@ struct RecordingGain {
   std::string TooShort; // why there are no times; empty: there are
 };
 
+/// What somebody else makes of the original's source, timed like the variant on
+/// the recording that takes longest. Ratios: the original's time to its own.
+struct Baseline {
+  std::string Name;    // "clang -O3"
+  std::string Message; // why there are no times; empty: there are
+  double Ratio = 0, AtLeast = 0, AtMost = 0; // bounds of 97.5 % each
+};
+
 struct GateReport {
   /// Right, and where it was timed: not below resolution.
   Outcome Result = Outcome::Ok;
   std::string Message;
   bool Accepted = false; // right, and faster
-  bool Strong = false;   // a held-out recording passed, too, and the source is known
+  bool Strong =
+      false; // a held-out recording passed, too, and the source is known
   /// That the original reproduces and the variant's guards admit.
   std::vector<SearchRecording> Recordings;
   std::vector<std::string> LeftOut; // others, with the reason
   EvaluationReport Original, Variant;
   std::vector<RecordingGain> Gains; // the longest in the program first
+  std::vector<Baseline> Baselines;  // of what was accepted
   DeviceIdentity Device;
 };
 
@@ -90,6 +100,8 @@ private:
   Error measureAa(Evaluator &W, Timed &T);
   void chooseTimed(std::vector<Timed> &All) const;
   void judge(const std::vector<Timed> &All);
+  /// In a new process.
+  Error timeBaseline();
   Error stopped() const;
 
   EvaluatorSource Source;
