@@ -94,6 +94,9 @@ public:
     if (mmap(pointer(Where), Size, PROT_READ | PROT_WRITE,
              MAP_SHARED | MAP_FIXED, static_cast<int>(M), 0) == MAP_FAILED)
       return fail(ErrorCode::Failed, "map");
+    if (Spoils) // only the pool is mapped after a launch
+      *reinterpret_cast<uint8_t *>(Where) = 0xEE;
+    Spoils = false;
     return {};
   }
   Error protect(Address, uint64_t, MemoryAccess) override { return {}; }
@@ -252,6 +255,8 @@ private:
       A.Y[A.N] = 1;
     if (Word == "inside")
       A.X[7] = 1;
+    if (Word == "spoil")
+      Spoils = true;
     if (Word == "crash")
       ::raise(SIGSEGV);
     if (Word == "abort") {
@@ -270,6 +275,7 @@ private:
   Setup S;
   FakeModule Empty{"empty"};
   uint64_t Created = 0;
+  bool Spoils = false; // what is mapped next
   DeviceFault Last;
 };
 

@@ -100,6 +100,41 @@ TEST_F(WorkerReplayTest, EverythingIsRestoredAfterAWildVariant) {
   }
 }
 
+TEST_F(WorkerReplayTest, AFinalistThatChangesPristineCopiesIsFound) {
+  auto W = fakeWith(record({}));
+  EvaluationRequest Request{pipeline("slow"), {0}};
+  Request.Checks = {Check::Pristine};
+  auto R = W->evaluate(Request);
+  ASSERT_TRUE(R) << R.error().message();
+  EXPECT_EQ(R->Result, Outcome::Ok) << R->Message;
+  ASSERT_EQ(R->Checks.size(), 1u);
+  EXPECT_TRUE(R->Checks[0].Made) << R->Checks[0].Message;
+  Request.Change = pipeline("spoil");
+  R = W->evaluate(Request);
+  ASSERT_TRUE(R) << R.error().message();
+  EXPECT_EQ(R->Result, Outcome::OutOfBounds);
+  EXPECT_EQ(R->Message,
+            "1 chunk of the copies that memory is restored from changed");
+  Request.Change = pipeline("slow"); // everything was loaded again
+  R = W->evaluate(Request);
+  ASSERT_TRUE(R) << R.error().message();
+  EXPECT_EQ(R->Result, Outcome::Ok) << R->Message;
+}
+
+TEST_F(WorkerReplayTest, PristineCopiesAreLookedAtNowAndThen) {
+  auto W = fakeWith(record({}));
+  EXPECT_EQ(evaluate(*W, "spoil").Result, Outcome::Ok);
+  for (int I = 0; I < 62; ++I)
+    ASSERT_EQ(evaluate(*W, "saxpy").Result, Outcome::Ok) << I;
+  EvaluationReport R = evaluate(*W, "saxpy");
+  EXPECT_EQ(R.Result, Outcome::NotVerifiable);
+  EXPECT_EQ(R.Message, "1 chunk of the copies that memory is restored from "
+                       "changed under one of the last 64 variants and were "
+                       "loaded again");
+  for (int I = 0; I < 65; ++I)
+    ASSERT_EQ(evaluate(*W, "saxpy").Result, Outcome::Ok) << I;
+}
+
 TEST_F(WorkerReplayTest, KnownBinariesAreNotRun) {
   auto W = fakeWith(record({}));
   auto R = W->evaluate(

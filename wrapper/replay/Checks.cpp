@@ -60,6 +60,7 @@ trust::Judgement Session::checkAfter(Evaluation &E) {
       {Check::Sanitizer, &Session::checkSanitizer},
       {Check::Perturbed, &Session::checkPerturbed},
       {Check::Relocated, &Session::checkRelocated},
+      {Check::Pristine, &Session::checkPristine},
   };
   for (const auto &[What, Method] : Table)
     if (auto J = makeCheck(What, Method, E); !J.ok())

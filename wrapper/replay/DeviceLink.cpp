@@ -466,6 +466,30 @@ Expected<RatesReport> DeviceLink::rates() {
   return readRates(Reply->Header);
 }
 
+Expected<size_t> DeviceLink::changedPristine() {
+  if (Error E = ensure())
+    return E;
+  auto Reply = ask(Message("pool").json(), {}, patienceMs());
+  if (!Reply)
+    return Error(Reply.error().code(),
+                 lose(Reply.error(), Outcome::Crashed).Message);
+  Attempt Got;
+  if (Error E = readResults(*Reply, Got))
+    return E;
+  std::map<uint64_t, Digest> Planned; // by offset in the pool
+  for (const PlanLaunch &L : Plan->Launches)
+    for (const PlanRange &P : L.Ranges)
+      for (size_t I = 0; I < P.PoolOffset.size(); ++I)
+        Planned[P.PoolOffset[I]] = P.Before[I];
+  if (Got.Digests.size() != Plan->Pool.size())
+    return fail(ErrorCode::Damaged, "%zu digests of %zu pristine copies",
+                Got.Digests.size(), Plan->Pool.size());
+  size_t Changed = 0;
+  for (size_t I = 0; I < Got.Digests.size(); ++I)
+    Changed += Got.Digests[I] != Planned[Plan->Pool[I].Offset];
+  return Changed;
+}
+
 Expected<std::vector<uint8_t>>
 DeviceLink::read(size_t Launch, size_t Range,
                  const std::vector<uint64_t> &Chunks) {

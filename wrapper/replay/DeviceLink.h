@@ -99,6 +99,8 @@ public:
   BatchAttempt runBatch(const BatchRequest &What, uint64_t DeadlineMs);
   /// What the device can do at most.
   Expected<RatesReport> rates();
+  /// How many chunks of the pristine copies are not those of the plan.
+  Expected<size_t> changedPristine();
   /// Bytes of chunks of a range as the last run left them, one after another.
   Expected<std::vector<uint8_t>> read(size_t Launch, size_t Range,
                                       const std::vector<uint64_t> &Chunks);

@@ -40,6 +40,7 @@ private:
   Expected<Frame> batch(const json::Value &Request, const Frame &F);
   Expected<Frame> rates();
   Expected<Frame> read(const json::Value &Request);
+  Expected<Frame> pool();
 
   Expected<std::vector<OwnedFd>> receiveFds(const json::Value &Request);
   void note(uint64_t Id, const char *Verb);
@@ -106,6 +107,8 @@ Expected<Frame> DeviceServer::dispatch(const Frame &F) {
     return batch(*Request, F);
   if (Verb == "read")
     return read(*Request);
+  if (Verb == "pool")
+    return pool();
   return fail(ErrorCode::Usage, "unknown verb %s", Verb.c_str());
 }
 
@@ -296,6 +299,17 @@ Expected<Frame> DeviceServer::read(const json::Value &Request) {
     Blob.insert(Blob.end(), Bytes->begin(), Bytes->end());
   }
   return reply(Message("reply").json(), std::move(Blob));
+}
+
+Expected<Frame> DeviceServer::pool() {
+  auto Digests = Run->digestPool();
+  if (!Digests)
+    return Digests.error();
+  ByteWriter Blob;
+  for (const Digest &Each : *Digests)
+    Blob.digest(Each);
+  return reply(Message("reply").number("digests", Digests->size()).json(),
+               Blob.take());
 }
 
 } // namespace

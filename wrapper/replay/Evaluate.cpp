@@ -288,6 +288,8 @@ Error Session::judge(Evaluation &E, unsigned Pairs, uint64_t Seed) {
     E.Verdict = forEach(E.Recordings, [&](size_t Index) {
       return timePairs(Index, Pairs, Random, E);
     });
+  if (std::string Why = lookAtPristine(); !Why.empty())
+    E.Verdict = {Outcome::NotVerifiable, Why};
   return {};
 }
 

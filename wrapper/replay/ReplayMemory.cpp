@@ -165,6 +165,18 @@ Error ReplayMemory::copyFromPool(uint64_t Offset, uint64_t Size, Address To,
   return {};
 }
 
+Error ReplayMemory::hashPool(uint64_t Offset, uint64_t Size, LeafHash *Out,
+                             StreamHandle Stream) {
+  if (!poolInHost())
+    return D.hashLeaves(PoolAt + Offset, Size, Out, Stream);
+  std::vector<uint8_t> Bytes(Size);
+  if (Error E = readAt(PoolFile.get(), Bytes.data(), Size, Offset))
+    return E;
+  for (uint64_t At = 0; At < Size; At += LeafBytes)
+    *Out++ = leafHash({&Bytes[At], std::min<uint64_t>(LeafBytes, Size - At)});
+  return {};
+}
+
 Error ReplayMemory::finishCopies(StreamHandle Stream) {
   if (!Pending.empty())
     if (Error E = Files.copy(Pending))

@@ -47,6 +47,10 @@ public:
   Error copyFromPool(uint64_t Offset, uint64_t Size, Address To,
                      StreamHandle Stream);
   Error finishCopies(StreamHandle Stream);
+  /// Queues the hashes of a chunk of the pool, which is open; Out is pinned
+  /// host memory.
+  Error hashPool(uint64_t Offset, uint64_t Size, LeafHash *Out,
+                 StreamHandle Stream);
 
 private:
   Error mapSegments(const ReplayPlan &Plan,

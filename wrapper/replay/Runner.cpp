@@ -474,6 +474,40 @@ RunResult Runner::run(const Request &R, const std::function<void()> &Ready,
   return Result;
 }
 
+Expected<std::vector<Digest>> Runner::digestPool() {
+  constexpr size_t AtOnce = 4096; // chunks
+  const std::vector<PoolChunk> &Pool = Plan.Pool;
+  std::vector<Digest> Result;
+  if (Error E = Memory.openPool(MemoryAccess::Read))
+    return E;
+  Error Failure;
+  for (size_t From = 0; From < Pool.size() && !Failure; From += AtOnce) {
+    const size_t To = std::min(Pool.size(), From + AtOnce);
+    uint64_t Bytes = 0;
+    for (size_t I = From; I < To; ++I)
+      Bytes += roundUp(leavesOf(Pool[I].Size) * sizeof(LeafHash));
+    Failure = ensureScratch(Bytes);
+    uint64_t At = 0;
+    for (size_t I = From; I < To && !Failure; ++I) {
+      auto *Hashes = reinterpret_cast<LeafHash *>(Scratch.At + At);
+      Failure = Memory.hashPool(Pool[I].Offset, Pool[I].Size, Hashes, Stream);
+      At += roundUp(leavesOf(Pool[I].Size) * sizeof(LeafHash));
+    }
+    if (!Failure)
+      Failure = D.synchronize(Stream, WaitMs);
+    At = 0;
+    for (size_t I = From; I < To && !Failure; ++I) {
+      const uint64_t Leaves = leavesOf(Pool[I].Size);
+      combine(Result, reinterpret_cast<LeafHash *>(Scratch.At + At), Leaves);
+      At += roundUp(Leaves * sizeof(LeafHash));
+    }
+  }
+  Error Closed = Memory.closePool();
+  if (Failure || Closed)
+    return Failure ? Failure : Closed;
+  return Result;
+}
+
 Expected<std::vector<uint8_t>> Runner::readChunk(size_t Launch, size_t Range,
                                                  uint64_t Chunk) {
   auto Code = Codes.find(LastSlot);

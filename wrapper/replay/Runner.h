@@ -97,6 +97,8 @@ public:
   BatchResult runBatch(const BatchRequest &R,
                        const std::function<void()> &Ready,
                        const std::function<void()> &Done);
+  /// Digests of the pristine copies, in the order of the plan's pool.
+  Expected<std::vector<Digest>> digestPool();
 
   /// Bytes of a chunk as the last run left them.
   Expected<std::vector<uint8_t>> readChunk(size_t Launch, size_t Range,

@@ -190,6 +190,12 @@ private:
   std::string untraced(const Evaluation &E) const;
   trust::Judgement compareTimes(Session &Derived, size_t Index, size_t Origin);
 
+  // Pristine.cpp.
+  CheckOutcome checkPristine(Evaluation &E);
+  /// Every so many variants; a sentence where the copies have changed.
+  std::string lookAtPristine();
+  Error reload();
+
   // Sanitizer.cpp.
   CheckOutcome checkSanitizer(Evaluation &E);
   CheckOutcome sanitize(const std::string &Tool, const char *Slot,
@@ -259,6 +265,7 @@ private:
     std::vector<std::optional<Footprint>> Prints; // one a recording
   } TracedSource;
   CheckOutcome TracedReads;
+  unsigned SincePristine = 0; // variants since the pristine copies were right
   std::map<std::string, std::string> Insane; // the original, by tool
   /// Of the code in TracedVariantSlot; nothing where there is none.
   std::optional<std::vector<std::string>> VariantSites;
