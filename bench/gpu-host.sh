@@ -106,7 +106,7 @@ begin selftest 60 "$root/libexec/r3/r3-gpu-selftest"
 finish
 # Alone: a fault in one process stalls the others' contexts, and launches have
 # deadlines.
-begin lit 200 bash -c lit_tests
+begin lit 260 bash -c lit_tests
 finish
 begin doctor 60 "$root/bin/r3" doctor
 begin demo 150 bash "$root/share/r3/demo.sh" "$root" "$out/demo"

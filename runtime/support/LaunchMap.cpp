@@ -70,19 +70,26 @@ bool equals(const Guard &G, int64_t Value, const LaunchView &Launch) {
   return Bits && G.Number >= 0 && *Bits == uint64_t(G.Number);
 }
 
+/// The allocation that an address lies in; else the one that ends there.
+const RecordedAllocation *allocationOf(uint64_t Address,
+                                       const LaunchView &Launch) {
+  const RecordedAllocation *EndsThere = nullptr;
+  for (const RecordedAllocation &R : Launch.Allocations) {
+    if (Address < R.Address || Address - R.Address > R.Size)
+      continue;
+    if (Address - R.Address < R.Size)
+      return &R;
+    EndsThere = &R;
+  }
+  return EndsThere;
+}
+
 bool areDistinct(uint64_t A, uint64_t B, const LaunchView &Launch) {
   if (!A || !B)
     return true;
-  bool HasA = false, HasB = false;
-  for (const RecordedAllocation &R : Launch.Allocations) {
-    const bool OfA = A >= R.Address && A - R.Address <= R.Size;
-    const bool OfB = B >= R.Address && B - R.Address <= R.Size;
-    if (OfA && OfB)
-      return false;
-    HasA |= OfA;
-    HasB |= OfB;
-  }
-  return HasA && HasB;
+  const RecordedAllocation *OfA = allocationOf(A, Launch);
+  const RecordedAllocation *OfB = allocationOf(B, Launch);
+  return OfA && OfB && OfA != OfB;
 }
 
 /// "grid.x = 'n / 100' gives 0".

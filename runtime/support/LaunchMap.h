@@ -61,7 +61,8 @@ Error checkLimits(std::span<const LaunchRule> Rules, const LaunchConfig &Mapped,
 
 /// Whether a guard holds for a launch; an error where it names what there is
 /// not. distinct: the two lead into two allocations, or one of them is null;
-/// an address behind the end of an allocation belongs to that one, too.
+/// an address at which one allocation ends belongs to the one that begins there,
+/// if any does: a kernel that goes backwards from it would not be seen.
 Expected<bool> holds(const Guard &G, const LaunchView &Launch);
 
 /// The guards of a variant, and those that its specialised scalars imply.

@@ -95,9 +95,13 @@ TEST_F(LaunchMap, DistinctMeansAllocationsAndNotAddresses) {
   L.set("b", 0x10800); // in a's
   EXPECT_FALSE(isTrue("distinct(a,b)"));
   EXPECT_TRUE(isTrue("distinct(a,none)"));
-  // Behind the end of one, which is where the next begins.
+  // Where one ends and the next begins, as allocators place them.
   L.set("a", 0x21000);
   L.set("b", 0x20000);
+  EXPECT_TRUE(isTrue("distinct(a,b)"));
+  // Where one ends and none begins.
+  L.set("a", 0x22000);
+  L.set("b", 0x21000);
   EXPECT_FALSE(isTrue("distinct(a,b)"));
   // Nobody knows what is there.
   L.set("b", 0x90000);
