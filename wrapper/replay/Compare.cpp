@@ -3,8 +3,6 @@
 // Chunks are fetched in batches: few round trips, bounded memory.
 #include "wrapper/replay/Compare.h"
 
-#include "wrapper/trust/Unordered.h"
-
 #include <algorithm>
 #include <numeric>
 
@@ -93,9 +91,11 @@ struct RangeChunks {
     return true;
   }
 
-  /// The same for the chunks that differ once all records are sorted.
-  Expected<bool> eachSorted(DeviceLink &Device, uint64_t RecordSize,
-                            const AddChunk &Add) const {
+  /// The same for the chunks that differ once records are sorted.
+  Expected<bool>
+  eachSorted(DeviceLink &Device,
+             const std::vector<const trust::UnorderedRecords *> &Records,
+             const AddChunk &Add) const {
     std::vector<uint64_t> All(L.Manifest.Allocations[Range].Before.size());
     std::iota(All.begin(), All.end(), 0);
     std::vector<uint8_t> Before, Expected, Got;
@@ -111,7 +111,8 @@ struct RangeChunks {
     if (!Read)
       return Read.error();
     for (std::vector<uint8_t> *Bytes : {&Before, &Expected, &Got})
-      trust::sortRecords(*Bytes, RecordSize);
+      for (const trust::UnorderedRecords *Which : Records)
+        trust::sortRecords(*Bytes, *Which);
     for (size_t At = 0; At < Got.size(); At += ChunkBytes) {
       const size_t Size = std::min<size_t>(ChunkBytes, Got.size() - At);
       auto In = [&](const std::vector<uint8_t> &Bytes) {
@@ -146,10 +147,12 @@ compareRun(const KernelSet &Kernel, size_t Index, DeviceLink &Device,
     return Result;
   for (const RangeDifference &D : Differences) {
     const RangeChunks Chunks{Kernel, L, Index, D.Range};
-    const uint64_t RecordSize =
-        D.Range < L.RecordSizes.size() ? L.RecordSizes[D.Range] : 0;
-    auto Complete = RecordSize ? Chunks.eachSorted(Device, RecordSize, Add)
-                               : Chunks.each(Device, D.Chunks, Add);
+    std::vector<const trust::UnorderedRecords *> Records;
+    for (const trust::UnorderedRecords &Which : L.Unordered)
+      if (Which.Buffer == D.Range)
+        Records.push_back(&Which);
+    auto Complete = Records.empty() ? Chunks.each(Device, D.Chunks, Add)
+                                    : Chunks.eachSorted(Device, Records, Add);
     if (!Complete)
       return Complete.error();
     if (!*Complete) {

@@ -157,6 +157,21 @@ std::vector<trust::Buffer> nameBuffers(const Recording &R, const Unit *U) {
   return Result;
 }
 
+Interval placeOf(const std::string &Name, const Recording &R, size_t Index,
+                 const std::string &BufferName) {
+  const RecordedAllocation &A = R.Allocations[Index];
+  const auto Pointers = pointersInto(A, R, R.Fields);
+  for (const PointerArgument &P : Pointers)
+    if (BufferName == Name || P.Field->Name == Name) {
+      uint64_t End = A.Address + A.Size;
+      for (const PointerArgument &Next : Pointers)
+        if (Next.Value > P.Value)
+          End = std::min(End, Next.Value);
+      return {P.Value - A.Address, End - A.Address};
+    }
+  return {0, BufferName == Name ? A.Size : 0};
+}
+
 Error KernelSet::add(const std::string &Path, const DeviceIdentity &Device) {
   auto Bytes = readFile(Path);
   if (!Bytes)
@@ -267,6 +282,12 @@ KernelSet KernelSet::derive(std::vector<Recording> Launches,
   return Set;
 }
 
+namespace {
+
+constexpr std::string_view Sorted = ", sorted";
+
+} // namespace
+
 Error KernelSet::setUnordered(std::map<std::string, uint64_t> Sizes) {
   Unordered = std::move(Sizes);
   for (const auto &[Name, Size] : Unordered) {
@@ -274,14 +295,13 @@ Error KernelSet::setUnordered(std::map<std::string, uint64_t> Sizes) {
     std::string Names;
     for (LoadedRecording &L : Loaded)
       for (size_t I = 0; I < L.Buffers.size(); ++I) {
-        trust::Buffer &B = L.Buffers[I];
         if (&L == &Loaded.front())
-          Names += (Names.empty() ? "" : ", ") + B.Name;
-        if (B.Name != Name || !Size || Size > B.Size)
+          Names += (Names.empty() ? "" : ", ") + L.Buffers[I].Name;
+        const Interval Where = placeOf(Name, L.Manifest, I, L.Buffers[I].Name);
+        if (!Size || Size > Where.size())
           continue;
         Found = true;
-        L.RecordSizes.resize(L.Buffers.size());
-        L.RecordSizes[I] = Size;
+        L.Unordered.push_back({I, Where, Size, {}});
       }
     if (!Found)
       return fail(ErrorCode::Usage,
@@ -292,10 +312,17 @@ Error KernelSet::setUnordered(std::map<std::string, uint64_t> Sizes) {
   }
   // Their elements are told in another order from here on.
   for (LoadedRecording &L : Loaded)
-    for (size_t I = 0; I < L.RecordSizes.size(); ++I)
-      if (L.RecordSizes[I])
-        L.Buffers[I].Name += ", sorted";
+    for (const trust::UnorderedRecords &Which : L.Unordered)
+      if (std::string &Name = L.Buffers[Which.Buffer].Name;
+          !Name.ends_with(Sorted))
+        Name += Sorted;
   return {};
+}
+
+void KernelSet::setWritten(size_t Index, const Footprint &Original) {
+  for (trust::UnorderedRecords &Which : Loaded[Index].Unordered)
+    if (Which.Buffer < Original.Ranges.size())
+      Which.Written = Original.Ranges[Which.Buffer].Written;
 }
 
 std::string KernelSet::unorderedText() const {

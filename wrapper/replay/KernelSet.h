@@ -6,7 +6,9 @@
 
 #include "wrapper/replay/DerivedChunks.h"
 #include "wrapper/replay/Descriptors.h"
+#include "wrapper/replay/Footprint.h"
 #include "wrapper/replay/Plan.h"
+#include "wrapper/trust/Unordered.h"
 #include "wrapper/trust/Verdict.h"
 
 #include "runtime/support/Pack.h"
@@ -32,8 +34,7 @@ struct LoadedRecording {
   std::vector<size_t> RangeStart;
   /// One a recorded allocation, in order: the first ranges of the plan.
   std::vector<trust::Buffer> Buffers;
-  /// One a buffer: the size of records that may come in any order; 0: none.
-  std::vector<uint64_t> RecordSizes;
+  std::vector<trust::UnorderedRecords> Unordered;
 };
 
 /// Finds chunks in packs; those that are stored compressed are unpacked into
@@ -73,9 +74,12 @@ public:
   /// known until setOutcome.
   KernelSet derive(std::vector<Recording> Launches,
                    std::shared_ptr<DerivedChunks> Chunks) const;
-  /// Records of these sizes, by the buffer's name, may come in any order. A
+  /// Records of these sizes, by the buffer's name, may come in any order. An
+  /// argument's are where it points to and behind, up to the next argument's. A
   /// name that no recording has is an error.
   Error setUnordered(std::map<std::string, uint64_t> Sizes);
+  /// What the original writes is known.
+  void setWritten(size_t Index, const Footprint &Original);
   /// For people; empty: there are none.
   std::string unorderedText() const;
   /// After: digests of all chunks of all plan ranges.
@@ -114,5 +118,10 @@ private:
 /// Names and element types of a recording's allocations. Kernel may be null
 /// (types unknown).
 std::vector<trust::Buffer> nameBuffers(const Recording &R, const Unit *U);
+
+/// The part of a recorded allocation that is called Name; empty: none. Of an
+/// argument that points into it, from there to the next one's or the end.
+Interval placeOf(const std::string &Name, const Recording &R, size_t Index,
+                 const std::string &BufferName);
 
 } // namespace r3::replay

@@ -100,6 +100,7 @@ trust::Judgement Session::traceOriginal(size_t Index, Prepared &P) {
     return {};
   }
   P.Where = Poison(*P.Print);
+  Kernel->setWritten(Index, *P.Print);
   const NotedAccess &O = P.Print->Outside;
   if (!O.Count)
     return {};
