@@ -31,6 +31,10 @@ struct World {
   double FloorUs = 0;
   double OptimisedGain = 1.05;            // of clang -O3
   Outcome OptimisedVerdict = Outcome::Ok; // Duplicate: the same code
+  Outcome OptimisedTimed = Outcome::Ok;
+  bool LosesOptimised = false;
+  Accept Which = Accept::Rounding; // that clang -O3 is judged by
+  double CloseTo = 0;
   std::atomic<bool> Stop{false};
   std::mt19937_64 Random{7};
 };
@@ -73,6 +77,10 @@ public:
       return R;
     if (isOptimised(What.Change)) {
       EXPECT_EQ(What.Known, std::vector<std::string>{"original"});
+      EXPECT_EQ(What.Which, W.Which);
+      EXPECT_EQ(What.CloseTo, W.CloseTo);
+      if (W.LosesOptimised)
+        return Error(ErrorCode::Failed, "the worker is gone");
       R.Result = W.OptimisedVerdict;
       R.Message = "too new";
       return R;
@@ -92,6 +100,11 @@ public:
     if (!Aa && W.WhileTimed != Outcome::Ok) {
       R.Result = W.WhileTimed;
       R.Message = "too bad";
+      return R;
+    }
+    if (Optimised && W.OptimisedTimed != Outcome::Ok) {
+      R.Result = W.OptimisedTimed;
+      R.Message = "too short";
       return R;
     }
     const bool Cold = What.Mode == CacheMode::Cold;
@@ -182,6 +195,28 @@ TEST_F(GateTest, ABaselineMayHaveNoTime) {
   EXPECT_EQ(R->Baselines[0].Message, "wrong: too new");
   EXPECT_EQ(R->Baselines[0].Ratio, 0);
   EXPECT_TRUE(R->Accepted);
+  W.OptimisedVerdict = Outcome::Ok;
+  W.OptimisedTimed = Outcome::BelowResolution;
+  R = run();
+  ASSERT_TRUE(R && R->Baselines.size() == 1);
+  EXPECT_EQ(R->Baselines[0].Message, "below-resolution: too short");
+}
+
+TEST_F(GateTest, ALostBaselineTakesNoGainBack) {
+  W.LosesOptimised = true;
+  auto R = run();
+  ASSERT_TRUE(R) << R.error().message();
+  EXPECT_TRUE(R->Accepted);
+  ASSERT_EQ(R->Baselines.size(), 1u);
+  EXPECT_EQ(R->Baselines[0].Message, "the worker is gone");
+}
+
+TEST_F(GateTest, ABaselineIsJudgedAsTheVariantIs) {
+  W.Which = Options.Which = Accept::Bits;
+  W.CloseTo = Options.CloseTo = 0.01;
+  auto R = run();
+  ASSERT_TRUE(R && R->Baselines.size() == 1);
+  EXPECT_EQ(R->Baselines[0].Message, "");
 }
 
 TEST_F(GateTest, AWrongVariantIsNotTimed) {

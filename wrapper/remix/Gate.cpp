@@ -315,7 +315,18 @@ Error Gate::timeOnce(const Variant &Change, std::vector<Timed> &All,
 }
 
 Error Gate::timeBaseline() {
+  if (Error E = stopped())
+    return E;
   Tell("timing clang -O3", 0.95);
+  auto Made = clangBaseline();
+  if (Error E = stopped())
+    return E;
+  Report.Baselines.push_back(
+      Made ? std::move(*Made) : Baseline{"clang -O3", Made.error().message()});
+  return Error::success();
+}
+
+Expected<Baseline> Gate::clangBaseline() {
   auto W = Source();
   if (!W)
     return W.error().in("the worker did not start");
@@ -328,36 +339,41 @@ Error Gate::timeBaseline() {
   if (Report.Device.Backend == "cuda")
     O3.PtxasLevel = "O3";
   Baseline B{"clang -O3"};
+  auto Failed = [&](Outcome Result, const std::string &Why) {
+    B.Message = std::string(outcomeName(Result)) + ": " + Why;
+    return B;
+  };
   EvaluationRequest Built{O3, {0}};
   Built.Known = {Report.Original.Code};
+  Built.Which = Options.Which;
+  Built.CloseTo = Options.CloseTo;
   auto Found = (*W)->evaluate(Built);
   if (!Found)
     return Found.error();
   if (Found->Result == Outcome::Duplicate) {
     B.Message = "the same code as the original's";
-  } else if (Found->Result != Outcome::Ok) {
-    B.Message = std::string(outcomeName(Found->Result)) + ": " + Found->Message;
-  } else {
-    MeasurementRequest What{O3, 0, Longest.Mode};
-    What.Batches = std::max(Options.Batches / FewProcesses,
-                            unsigned(trust::valuesNeeded(BaselineError)));
-    What.Seed = Options.Seed;
-    What.Which = Options.Which;
-    What.CloseTo = Options.CloseTo;
-    auto M = (*W)->measure(What);
-    if (!M)
-      return M.error();
-    const auto Ratios = ratiosOf(M->Batches, M->SubtractUs);
-    if (M->Result != Outcome::Ok || Ratios.empty()) {
-      B.Message = M->Message;
-    } else {
-      B.Ratio = trust::median(Ratios);
-      B.AtLeast = trust::medianAtLeast(Ratios, BaselineError).value_or(0);
-      B.AtMost = trust::medianAtMost(Ratios, BaselineError).value_or(0);
-    }
+    return B;
   }
-  Report.Baselines.push_back(std::move(B));
-  return Error::success();
+  if (Found->Result != Outcome::Ok)
+    return Failed(Found->Result, Found->Message);
+  MeasurementRequest What{O3, 0, Longest.Mode};
+  What.Batches = std::max(Options.Batches / FewProcesses,
+                          unsigned(trust::valuesNeeded(BaselineError)));
+  What.Seed = Options.Seed;
+  What.Which = Options.Which;
+  What.CloseTo = Options.CloseTo;
+  auto M = (*W)->measure(What);
+  if (!M)
+    return M.error();
+  if (M->Result != Outcome::Ok)
+    return Failed(M->Result, M->Message);
+  const auto Ratios = ratiosOf(M->Batches, M->SubtractUs);
+  if (Ratios.empty())
+    return Failed(Outcome::BelowResolution, "no batch was steady");
+  B.Ratio = trust::median(Ratios);
+  B.AtLeast = trust::medianAtLeast(Ratios, BaselineError).value_or(0);
+  B.AtMost = trust::medianAtMost(Ratios, BaselineError).value_or(0);
+  return B;
 }
 
 void Gate::judge(const std::vector<Timed> &All) {

@@ -100,8 +100,9 @@ private:
   Error measureAa(Evaluator &W, Timed &T);
   void chooseTimed(std::vector<Timed> &All) const;
   void judge(const std::vector<Timed> &All);
-  /// In a new process.
+  /// In a new process. What goes wrong there is no error of the variant's.
   Error timeBaseline();
+  Expected<Baseline> clangBaseline();
   Error stopped() const;
 
   EvaluatorSource Source;
