@@ -3,6 +3,7 @@
 // The gate with workers that make times up: what is accepted, how many
 // processes are asked, and what ends it early.
 #include "wrapper/remix/Gate.h"
+#include "wrapper/remix/EvidenceText.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -142,9 +143,12 @@ protected:
       {"a1", {"a1", "a", "cuda", 0, 100000}},
       {"b0", {"b0", "b", "cuda", 0, 50000}}};
   Expected<GateReport> run() {
-    holdOut(Recordings);
     Variant V;
     V.Pipeline = Honest;
+    return run(V);
+  }
+  Expected<GateReport> run(const Variant &V) {
+    holdOut(Recordings);
     Gate G(
         [this]() -> Expected<std::unique_ptr<Evaluator>> {
           return std::unique_ptr<Evaluator>(new FakeEvaluator(W));
@@ -166,7 +170,7 @@ TEST_F(GateTest, AGainIsAcceptedFromTwoProcesses) {
   ASSERT_TRUE(R) << R.error().message();
   EXPECT_EQ(R->Result, Outcome::Ok);
   EXPECT_TRUE(R->Accepted) << R->Gains[0].Judged.Message;
-  EXPECT_TRUE(R->Strong);
+  EXPECT_EQ(R->Weakness, "");
   EXPECT_EQ(W.Checks, gateChecks());
   EXPECT_EQ(W.Recordings, 3u);
   EXPECT_EQ(W.Started, 4u);       // verification, two times timing, baseline
@@ -217,6 +221,16 @@ TEST_F(GateTest, ABaselineIsJudgedAsTheVariantIs) {
   auto R = run();
   ASSERT_TRUE(R && R->Baselines.size() == 1);
   EXPECT_EQ(R->Baselines[0].Message, "");
+}
+
+TEST_F(GateTest, EvidenceOfPtxIsWeak) {
+  Variant V;
+  V.Ptx = ".version 8.8";
+  auto R = run(V);
+  ASSERT_TRUE(R);
+  EXPECT_TRUE(R->Accepted);
+  EXPECT_THAT(R->Weakness, HasSubstr("PTX"));
+  EXPECT_EQ(evidenceLevel(*R), "weak");
 }
 
 TEST_F(GateTest, AWrongVariantIsNotTimed) {
@@ -298,7 +312,7 @@ TEST_F(GateTest, RecordingsThatDoNotReproduceAreLeftOut) {
   W.Irreproducible = "a1";
   auto R = run();
   ASSERT_TRUE(R);
-  EXPECT_FALSE(R->Strong);
+  EXPECT_EQ(R->Weakness, "no recording was held out");
   ASSERT_EQ(R->LeftOut.size(), 1u);
   EXPECT_THAT(R->LeftOut[0], HasSubstr("not-verifiable: random"));
   EXPECT_EQ(R->Recordings.size(), 2u);

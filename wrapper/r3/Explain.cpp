@@ -158,6 +158,8 @@ private:
         "\n");
     if (const std::string Why = json::text(D, "message", ""); !Why.empty())
       line("", json::text(D, "outcome", "") + ": " + Why);
+    if (const std::string Why = json::text(D, "weakness", ""); !Why.empty())
+      line("", "weak: " + Why);
     printChange(line, E);
     printRecordings(line, D);
     printChecks(line, D);

@@ -425,6 +425,8 @@ private:
     if (T.result() == Outcome::Ok)
       line("checks: " + (Made.empty() ? "none" : Made) +
            (Not.empty() ? "" : "; not made: " + Not));
+    if (T.result() == Outcome::Ok && !T.Found.Weakness.empty())
+      line("weak evidence: " + T.Found.Weakness);
   }
 
   void printJson(Context &Given) {

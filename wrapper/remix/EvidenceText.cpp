@@ -95,6 +95,7 @@ std::string Writer::write(const GateReport &Found) {
   text("message", Found.Message);
   flag("accepted", Found.Accepted);
   text("level", evidenceLevel(Found));
+  text("weakness", Found.Weakness);
   text("device", Found.Device.Key);
   text("tools", Found.Device.Tools);
   text("tolerance", Found.Variant.Tolerance);
@@ -134,7 +135,7 @@ std::string Writer::write(const GateReport &Found) {
 } // namespace
 
 std::string evidenceLevel(const GateReport &Found) {
-  return !Found.Accepted ? "rejected" : Found.Strong ? "strong" : "weak";
+  return !Found.Accepted ? "rejected" : Found.Weakness.empty() ? "strong" : "weak";
 }
 
 std::string evidenceJson(const GateReport &Found) {

@@ -157,11 +157,11 @@ Error Gate::verify(const std::vector<SearchRecording> &Recordings,
       leaveOut(I);
   Report.Result = Report.Variant.Result;
   Report.Message = Report.Variant.Message;
-  // Of PTX nobody knows what it takes for granted.
-  Report.Strong =
-      Change.Ptx.empty() &&
-      std::any_of(Report.Recordings.begin(), Report.Recordings.end(),
-                  [](const SearchRecording &R) { return R.Held; });
+  if (!Change.Ptx.empty())
+    Report.Weakness = "of PTX nobody knows what it takes for granted";
+  else if (std::none_of(Report.Recordings.begin(), Report.Recordings.end(),
+                        [](const SearchRecording &R) { return R.Held; }))
+    Report.Weakness = "no recording was held out";
   return Error::success();
 }
 

@@ -61,8 +61,9 @@ struct GateReport {
   Outcome Result = Outcome::Ok;
   std::string Message;
   bool Accepted = false; // right, and faster
-  bool Strong =
-      false; // a held-out recording passed, too, and the source is known
+  /// Why the evidence is weak; empty: a held-out recording passed, too, and the
+  /// source is known.
+  std::string Weakness;
   /// That the original reproduces and the variant's guards admit.
   std::vector<SearchRecording> Recordings;
   std::vector<std::string> LeftOut; // others, with the reason

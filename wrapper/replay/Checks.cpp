@@ -26,7 +26,7 @@ trust::Judgement Session::makeCheck(Check What, CheckMethod Method,
     return {};
   const auto Start = Clock::now();
   CheckOutcome Found = !E.Change.Ptx.empty() && needsCompiler(What)
-                           ? CheckOutcome{{}, "PTX is not built for it"}
+                           ? CheckOutcome{{}, "it looks at builds of the source, and there is only PTX"}
                            : (this->*Method)(E);
   const std::chrono::duration<double, std::milli> Spent = Clock::now() - Start;
   E.Checks.push_back(
