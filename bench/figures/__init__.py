@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """All figures by name; the first line of each is its description."""
 from . import compile as compiler
-from . import gpu
+from . import gpu, trust
 
 FIGURES = {
     "build-time": compiler.build_time,
@@ -15,4 +15,5 @@ FIGURES = {
     "replay-reproduce": gpu.replay_reproduce,
     "addresses": gpu.addresses,
     "respawn": gpu.respawn,
+    "all-close": trust.all_close,
 }
