@@ -16,4 +16,5 @@ FIGURES = {
     "addresses": gpu.addresses,
     "respawn": gpu.respawn,
     "all-close": trust.all_close,
+    "gate-cost": trust.gate_cost,
 }

@@ -143,7 +143,7 @@ trust::Judgement Session::launchAndJudge(const DeviceLink::RunRequest &R,
   trust::Judgement J = judgeResult(Index, IsVariant, A, E);
   if (J.Result != Outcome::Wrong || !IsVariant || !E.MayRound || Decided)
     return J;
-  if (!modelRounding(Index)) {
+  if (!modelRounding(Index, E.Ms)) {
     if (!Preparations[Index].NoRounding.empty())
       J.Message += "; no tolerance: " + Preparations[Index].NoRounding;
     return J;

@@ -47,7 +47,7 @@ std::string Session::loadInstrumented(const char *Slot,
   return Why;
 }
 
-bool Session::modelRounding(size_t Index) {
+bool Session::modelRounding(size_t Index, std::map<std::string, double> &Ms) {
   Prepared &P = Preparations[Index];
   const auto &Buffers = P.Base->buffers();
   if (std::none_of(Buffers.begin(), Buffers.end(), [](const trust::Buffer &B) {
@@ -55,10 +55,10 @@ bool Session::modelRounding(size_t Index) {
       }))
     return false; // nobody expects any
   if (P.Rounding.empty() && P.NoRounding.empty()) {
-    P.NoRounding = replayRounded(Index, P);
+    P.NoRounding = replayRounded(Index, P, Ms);
     if (P.NoRounding.empty() &&
         std::any_of(P.Rounding.begin(), P.Rounding.end(), isFloat))
-      P.NoDouble = replayInDouble(Index, P);
+      P.NoDouble = replayInDouble(Index, P, Ms);
     if (!P.NoRounding.empty() || Cancelled)
       P.Rounding.clear();
     if (Cancelled) // of no meaning for the next request
@@ -68,7 +68,8 @@ bool Session::modelRounding(size_t Index) {
 }
 
 /// Why there are no models; empty where there are.
-std::string Session::replayRounded(size_t Index, Prepared &P) {
+std::string Session::replayRounded(size_t Index, Prepared &P,
+                                   std::map<std::string, double> &Ms) {
   if (std::string Why = loadInstrumented(RoundedSlot, "round"); !Why.empty())
     return Why;
   for (const trust::Buffer &B : P.Base->buffers()) {
@@ -83,7 +84,7 @@ std::string Session::replayRounded(size_t Index, Prepared &P) {
     R.RoundSeed = I + 1;
     R.DeadlineMs = deadlineMs(Index, RoundedSlower);
     Attempt A = Device->run(R);
-    P.Ms["rounding"] += A.Ms["launch"];
+    Ms["rounding"] += A.Ms["launch"];
     if (!A.ok())
       return "with random rounding: " + A.Message;
     for (auto &Model : P.Rounding)
@@ -120,14 +121,15 @@ std::string Session::replayRounded(size_t Index, Prepared &P) {
 }
 
 /// Why there is no evaluation in double; empty where there is.
-std::string Session::replayInDouble(size_t Index, Prepared &P) {
+std::string Session::replayInDouble(size_t Index, Prepared &P,
+                                    std::map<std::string, double> &Ms) {
   P.InDouble.clear();
   if (std::string Why = loadInstrumented(DoubleSlot, "double"); !Why.empty())
     return Why;
   DeviceLink::RunRequest R{Index, DoubleSlot};
   R.DeadlineMs = deadlineMs(Index, DoubleSlower);
   Attempt A = Device->run(R);
-  P.Ms["double"] += A.Ms["launch"];
+  Ms["double"] += A.Ms["launch"];
   if (!A.ok())
     return "in double: " + A.Message;
   uint64_t Bytes = 0;

@@ -126,11 +126,13 @@ private:
   // Rounding.cpp.
   std::string loadInstrumented(const char *Slot, const char *Instrument);
   /// Replays the original with random rounding, once a recording; whether
-  /// there are models.
-  bool modelRounding(size_t Index);
-  std::string replayRounded(size_t Index, Prepared &P);
+  /// there are models. Ms: what that takes.
+  bool modelRounding(size_t Index, std::map<std::string, double> &Ms);
+  std::string replayRounded(size_t Index, Prepared &P,
+                            std::map<std::string, double> &Ms);
   /// Replays the original once with float code in double.
-  std::string replayInDouble(size_t Index, Prepared &P);
+  std::string replayInDouble(size_t Index, Prepared &P,
+                             std::map<std::string, double> &Ms);
   static std::vector<double> valuesInDouble(const Prepared &P,
                                             const trust::DifferingChunk &Chunk);
   /// The verdict on the last run of a variant, by the models. Said: how near to
