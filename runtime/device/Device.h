@@ -98,8 +98,10 @@ public:
   virtual Expected<MemoryHandle> importMemory(int Fd, uint64_t Size) = 0;
   /// Maps all of Memory (Size bytes) readable and writable.
   virtual Error map(Address Where, uint64_t Size, MemoryHandle Memory) = 0;
-  /// The range must consist of whole mappings (CUDA knows no smaller unit).
+  /// The range must consist of whole mappings, or of multiples of
+  /// protectionUnit where that is not 0 (CUDA).
   virtual Error protect(Address Where, uint64_t Size, MemoryAccess Access) = 0;
+  virtual uint64_t protectionUnit() const { return 0; }
   virtual Error unmap(Address Where, uint64_t Size) = 0;
 
   // --- Ordinary memory.

@@ -221,6 +221,29 @@ TEST_F(CpuReplayTest, ChecksThatWereAskedForAreReported) {
   EXPECT_TRUE(R->Checks.empty());
 }
 
+TEST_F(CpuReplayTest, WhatTheOriginalNeverWritesIsReadOnly) {
+  auto W = start();
+  EvaluationRequest What{pipeline("default<O3>"), {0}, 2};
+  Error E = W->load({record(options("saxpy"))});
+  ASSERT_FALSE(E) << E.message();
+  auto R = W->evaluate(What);
+  ASSERT_TRUE(R) << R.error().message();
+  EXPECT_EQ(R->Result, Outcome::Ok) << R->Message;
+  // All pages of x, and none of y.
+  EXPECT_EQ(messageOf(*R, Check::ReadOnly),
+            "401408 bytes that the original never writes");
+  EXPECT_EQ(batches(*W, "default<O1>"), 2u);
+  // Where the traced launch has not seen all, nothing is.
+  E = W->load({record(options("furtive"))});
+  ASSERT_FALSE(E) << E.message();
+  R = W->evaluate(What);
+  ASSERT_TRUE(R) << R.error().message();
+  EXPECT_EQ(R->Result, Outcome::Ok) << R->Message;
+  EXPECT_THAT(messageOf(*R, Check::ReadOnly),
+              HasSubstr("the original: it writes what the original never "
+                        "writes: x, byte "));
+}
+
 TEST_F(CpuReplayTest, FootprintsAreExact) {
   auto W = start();
   Error E = W->load({record(options("saxpy", 1000))});

@@ -33,6 +33,18 @@ __global__ void peeks(float *x, float *y, float a, int n) {
     y[i] += a * x[i] + (x[i + 1] > 1e30f ? 1 : 0);
 }
 
+/// Writes x, too, where the compiler sees what y holds: not while it is traced.
+__global__ void furtive(float *x, float *y, float a, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n)
+    return;
+  float old = y[i];
+  y[i] = 3;
+  if (__builtin_constant_p(y[i]))
+    *static_cast<volatile float *>(x + i) = x[i];
+  y[i] = old + a * x[i];
+}
+
 /// Through shared memory, with a barrier.
 __global__ void staged(float *x, float *y, float a, int n) {
   __shared__ float Tile[256];

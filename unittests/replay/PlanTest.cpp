@@ -5,6 +5,7 @@
 #include "wrapper/replay/Plan.h"
 #include "wrapper/replay/Descriptors.h"
 #include "wrapper/replay/Message.h"
+#include "wrapper/replay/ReadOnly.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -124,6 +125,36 @@ TEST(Plan, SurvivesSerialisationAndEveryCut) {
   EXPECT_EQ(Q->Launches[0].Config.DynamicShared, 77u);
   for (size_t Size = 0; Size < Bytes.size(); ++Size)
     EXPECT_FALSE(ReplayPlan::parse({Bytes.data(), Size})) << Size;
+}
+
+TEST(Plan, WhatIsNotWrittenIsReadOnly) {
+  auto P = plan({recording({allocation(Base + 512, 1000, 1),
+                            allocation(Base + 8192, 3 * Mega, 10),
+                            allocation(Base + 8 * Mega, Mega, 30)})});
+  ASSERT_TRUE(P) << P.error().message();
+  auto ReadOnly = [&](std::vector<uint64_t> Written, uint64_t Unit) {
+    std::vector<std::pair<uint64_t, uint64_t>> Result;
+    for (const MemoryRange &R :
+         readOnlyMemory(P->Segments, P->Launches[0], Written, Unit))
+      Result.emplace_back(R.Begin - Base, R.end() - Base);
+    return Result;
+  };
+  using Pairs = decltype(ReadOnly({}, 0));
+  EXPECT_EQ(ReadOnly({}, 0), Pairs());
+  EXPECT_EQ(ReadOnly({}, 4096), (Pairs{{0, 4 * Mega}, {8 * Mega, 10 * Mega}}));
+  EXPECT_EQ(ReadOnly({0, 1, 2}, 2 * Mega), Pairs());
+  EXPECT_EQ(ReadOnly({0}, 4096),
+            (Pairs{{4096, 4 * Mega}, {8 * Mega, 10 * Mega}}));
+  EXPECT_EQ(ReadOnly({0, 1}, 4096), (Pairs{{4096, 8192},
+                                           {3 * Mega + 8192, 4 * Mega},
+                                           {8 * Mega, 10 * Mega}}));
+}
+
+TEST(Plan, DeniedWritesAreToldByTheirAddress) {
+  EXPECT_EQ(deniedWrite("a store to read-only memory at 0x00006e0000000410"),
+            0x6e0000000410u);
+  EXPECT_FALSE(deniedWrite("a store to read-only memory at 0x6e"));
+  EXPECT_FALSE(deniedWrite("nothing"));
 }
 
 TEST(Plan, GuardDigestsAreThoseOfThePattern) {

@@ -14,6 +14,7 @@ std::string BatchRequest::json() const {
       .numbers("poison", PoisonBytes)
       .flag("warm", Mode == CacheMode::Warm)
       .flag("flushes", Flushes)
+      .numbersIf("written", Written)
       .json();
 }
 
@@ -33,9 +34,8 @@ Expected<BatchRequest> BatchRequest::parse(const json::Value &Header,
   R.Mode =
       json::boolean(Header, "warm", false) ? CacheMode::Warm : CacheMode::Cold;
   R.Flushes = json::boolean(Header, "flushes", true);
-  if (const json::Value *Bytes = json::array(Header, "poison"))
-    for (const json::Value &Byte : Bytes->GetArray())
-      R.PoisonBytes.push_back(Byte.IsUint64() ? Byte.GetUint64() : 0);
+  R.PoisonBytes = readNumbers(Header, "poison").value_or(R.PoisonBytes);
+  R.Written = readNumbers(Header, "written");
   if (R.Slots.empty() || R.PoisonBytes.size() != R.Slots.size())
     return fail(ErrorCode::Usage, "%zu launches with %zu poison bytes",
                 R.Slots.size(), R.PoisonBytes.size());

@@ -11,6 +11,7 @@
 #include "runtime/support/Json.h"
 #include "runtime/support/Measurement.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,8 @@ struct BatchRequest {
   bool Flushes = true; // in cold mode
   /// Chunks that any of the launches changes: restored before each.
   IntervalSet Restored;
+  /// As of a single launch (Runner.h); the ranges of Restored are among them.
+  std::optional<std::vector<uint64_t>> Written;
   /// Chunks of which digests are taken after each.
   IntervalSet Digested;
 

@@ -26,7 +26,9 @@ trust::Judgement Session::makeCheck(Check What, CheckMethod Method,
     return {};
   const auto Start = Clock::now();
   CheckOutcome Found = !E.Change.Ptx.empty() && needsCompiler(What)
-                           ? CheckOutcome{{}, "it looks at builds of the source, and there is only PTX"}
+                           ? CheckOutcome{{},
+                                          "it looks at builds of the source, "
+                                          "and there is only PTX"}
                            : (this->*Method)(E);
   const std::chrono::duration<double, std::milli> Spent = Clock::now() - Start;
   E.Checks.push_back(
@@ -52,6 +54,7 @@ trust::Judgement Session::checkBefore(Evaluation &E) {
 trust::Judgement Session::checkAfter(Evaluation &E) {
   static constexpr std::pair<Check, CheckMethod> Table[] = {
       {Check::Poison, &Session::notePoison},
+      {Check::ReadOnly, &Session::checkReadOnly},
       {Check::Reads, &Session::checkReads},
       {Check::Frozen, &Session::checkFrozen},
       {Check::NoOp, &Session::checkNoOp},
@@ -83,6 +86,50 @@ Session::CheckOutcome Session::notePoison(Evaluation &E) {
   return {{Outcome::Ok, format("%llu bytes overwritten with %zu patterns",
                                static_cast<unsigned long long>(Bytes),
                                std::size(PoisonBytes))},
+          ""};
+}
+
+/// A source that writes an allocation, as it was traced, that the original
+/// never writes: found also where that shares pages with what is written.
+trust::Judgement Session::judgeWrites(const Evaluation &E) const {
+  if (E.Change.Patch.empty() || !E.wants(Check::Trace) ||
+      TracedSource.Prints.size() != E.Recordings.size())
+    return {};
+  for (size_t At = 0; At < E.Recordings.size(); ++At) {
+    const auto &Original = Preparations[E.Recordings[At]].Print;
+    const auto &Variant = TracedSource.Prints[At];
+    const LoadedRecording &L = Kernel->recordings()[E.Recordings[At]];
+    for (size_t Range = 0;
+         Original && Variant && Range < Variant->Ranges.size(); ++Range)
+      if (const IntervalSet &New = Variant->Ranges[Range].Written;
+          !New.empty() && Original->Ranges[Range].Written.empty())
+        return {Outcome::IllegalAccess,
+                format("recording %s: it writes what the original never "
+                       "writes: %s, byte %llu",
+                       L.Id.substr(0, 8).c_str(), L.Buffers[Range].Name.c_str(),
+                       static_cast<unsigned long long>(
+                           New.intervals().front().Begin))};
+  }
+  return {};
+}
+
+/// And how much was read-only during the launches that were found right.
+Session::CheckOutcome Session::checkReadOnly(Evaluation &E) {
+  if (auto J = judgeWrites(E); !J.ok())
+    return {J, ""};
+  uint64_t Bytes = 0;
+  std::string Why = "all of its pages hold something that the original writes";
+  for (size_t Index : E.Recordings) {
+    const Prepared &P = Preparations[Index];
+    Bytes += P.LockedBytes;
+    for (const std::string *Each : {&P.Untraced, &P.NotLocked})
+      if (!Each->empty())
+        Why = *Each;
+  }
+  if (!Bytes)
+    return {{}, Why};
+  return {{Outcome::Ok, format("%llu bytes that the original never writes",
+                               static_cast<unsigned long long>(Bytes))},
           ""};
 }
 

@@ -32,18 +32,6 @@ std::vector<RangeDifference> byRange(const LoadedRecording &L,
   return Result;
 }
 
-/// The allocation that ends last before Address, for a message.
-std::string nearest(const LoadedRecording &L, uint64_t Address) {
-  const trust::Buffer *Best = nullptr;
-  for (const trust::Buffer &B : L.Buffers)
-    if (B.Address <= Address && (!Best || B.Address > Best->Address))
-      Best = &B;
-  return Best ? format("behind %s (%llu bytes at 0x%llx)", Best->Name.c_str(),
-                       static_cast<unsigned long long>(Best->Size),
-                       static_cast<unsigned long long>(Best->Address))
-              : "before the first allocation";
-}
-
 using AddChunk = std::function<bool(const trust::DifferingChunk &)>;
 
 Error wrongSize(const LoadedRecording &L, size_t Range, uint64_t Chunk) {
@@ -128,6 +116,20 @@ struct RangeChunks {
 
 } // namespace
 
+std::string placeOf(const LoadedRecording &L, uint64_t Address) {
+  const trust::Buffer *Best = nullptr;
+  for (const trust::Buffer &B : L.Buffers)
+    if (B.Address <= Address && (!Best || B.Address > Best->Address))
+      Best = &B;
+  if (Best && Address - Best->Address < Best->Size)
+    return format("%s, byte %llu", Best->Name.c_str(),
+                  static_cast<unsigned long long>(Address - Best->Address));
+  return Best ? format("behind %s (%llu bytes at 0x%llx)", Best->Name.c_str(),
+                       static_cast<unsigned long long>(Best->Size),
+                       static_cast<unsigned long long>(Best->Address))
+              : "before the first allocation";
+}
+
 Expected<Comparison>
 compareRun(const KernelSet &Kernel, size_t Index, DeviceLink &Device,
            const std::vector<Digest> &Got,
@@ -142,7 +144,7 @@ compareRun(const KernelSet &Kernel, size_t Index, DeviceLink &Device,
     if (D.Range >= L.Buffers.size() && Result.Guards.ok())
       Result.Guards = {Outcome::OutOfBounds,
                        "memory outside the recorded allocations changed, " +
-                           nearest(L, Device.rangeAddress(Index, D.Range))};
+                           placeOf(L, Device.rangeAddress(Index, D.Range))};
   if (!Result.Guards.ok())
     return Result;
   for (const RangeDifference &D : Differences) {

@@ -17,6 +17,10 @@ struct Comparison {
   bool Complete = true;    // all differing chunks were given
 };
 
+/// Where an address of a recording is: "arg0, byte 16", or near which
+/// allocation.
+std::string placeOf(const LoadedRecording &L, uint64_t Address);
+
 /// Records that may come in any order are sorted first, and differ in chunks of
 /// the sorted buffer. Add: takes one chunk; false ends the comparison. Errors
 /// are those of the child or the packs.

@@ -3,6 +3,8 @@
 // Deadlines are measured here, outside the process that runs variants.
 #include "wrapper/replay/DeviceLink.h"
 
+#include "wrapper/replay/ReadOnly.h"
+
 #include <algorithm>
 #include <csignal>
 #include <poll.h>
@@ -268,6 +270,7 @@ DeviceLink::Loss DeviceLink::lose(const Error &Why, Outcome OnTimeout) {
     L.Ending = isFaultSignal(Status.Signal) ? Outcome::IllegalAccess
                                             : Outcome::Crashed;
     L.Message = "the device process died: " + describe(Status);
+    L.DeniedAt = deniedWrite(Words);
   } else {
     L.Message =
         "the device process ended: " + describe(Status) + ", " + Why.message();
@@ -284,6 +287,7 @@ Attempt DeviceLink::lost(const Error &Why, Outcome OnTimeout) {
   Attempt A;
   A.Ending = L.Ending;
   A.Message = std::move(L.Message);
+  A.DeniedAt = L.DeniedAt;
   return A;
 }
 
@@ -407,6 +411,7 @@ Attempt DeviceLink::run(const RunRequest &R) {
                          .number("seed", R.RoundSeed)
                          .number("order", R.OrderSeed)
                          .number("poison", R.PoisonByte)
+                         .numbersIf("written", R.Written)
                          .json(),
                      R.Where ? R.Where->serialize() : std::vector<uint8_t>()))
     return lost(E);
@@ -416,6 +421,7 @@ Attempt DeviceLink::run(const RunRequest &R) {
     return Why;
   Attempt A = endingOf(*Reply);
   A.Ns = json::real(Reply->Header, "ns", 0);
+  A.LockedBytes = json::number(Reply->Header, "locked", 0);
   A.Ms = readTimes(Reply->Header);
   if (Error E = readResults(*Reply, A))
     return lost(E);

@@ -31,6 +31,8 @@ struct Attempt {
   std::optional<Footprint> Traced;
   std::map<std::string, double> Ms;
   uint32_t Registers = 0, Shared = 0;
+  uint64_t LockedBytes = 0;         // that were read-only
+  std::optional<uint64_t> DeniedAt; // it stored to read-only memory
   bool ok() const { return Ending == Outcome::Ok; }
 };
 
@@ -91,6 +93,7 @@ public:
     uint64_t OrderSeed = 0;  // not 0: the slot has code with remapped indices
     uint8_t PoisonByte = 0;  // with Where
     const Poison *Where = nullptr;
+    std::optional<std::vector<uint64_t>> Written = {}; // see Runner.h
   };
   /// Launches once over restored memory.
   Attempt run(const RunRequest &R);
@@ -126,6 +129,7 @@ private:
   struct Loss {
     Outcome Ending = Outcome::Crashed;
     std::string Message;
+    std::optional<uint64_t> DeniedAt = {};
   };
 
   Error start();

@@ -232,6 +232,7 @@ Expected<Frame> DeviceServer::run(const json::Value &Request, const Frame &F) {
   R.RoundSeed = json::number(Request, "seed", 0);
   R.OrderSeed = json::number(Request, "order", 0);
   R.PoisonByte = static_cast<uint8_t>(json::number(Request, "poison", 0));
+  R.Written = readNumbers(Request, "written");
   if (!F.Blob.empty()) {
     auto Where = Poison::parse(F.Blob);
     if (!Where)
@@ -249,6 +250,7 @@ Expected<Frame> DeviceServer::run(const json::Value &Request, const Frame &F) {
                    .outcome(Result.Ending, Result.Message)
                    .flag("sticky", Result.Sticky)
                    .real("ns", Result.Ns)
+                   .number("locked", Result.LockedBytes)
                    .number("digests", Result.Digests.size())
                    .times(Result.Ms)
                    .json(),

@@ -136,7 +136,7 @@ trust::Judgement Session::launchAndJudge(const DeviceLink::RunRequest &R,
   for (const auto &[Step, Value] : A.Ms)
     E.Ms[Step] += Value;
   if (!A.ok())
-    return {A.Ending, A.Message};
+    return judgeEnding(Index, A);
   Ns = A.Ns;
   const bool IsVariant = R.Slot != OriginalSlot;
   const bool Decided = !Preparations[Index].Rounding.empty() || E.CloseTo > 0;
@@ -151,7 +151,7 @@ trust::Judgement Session::launchAndJudge(const DeviceLink::RunRequest &R,
   // The models' replays came in between.
   A = Device->run(R);
   if (!A.ok())
-    return {A.Ending, A.Message};
+    return judgeEnding(Index, A);
   return judgeResult(Index, IsVariant, A, E);
 }
 

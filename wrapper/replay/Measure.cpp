@@ -132,6 +132,7 @@ trust::Judgement Session::learnResults(Evaluation &E, Measuring &M) {
   M.Form.Launch = M.Index;
   M.Form.Where = P.Where;
   M.Form.Flushes = flushes();
+  M.Form.Written = P.Written;
   M.Form.Restored = toIntervals(Changed);
   M.Form.Digested = coarsened(M.Form.Restored, MostPieces);
   M.Symbolic = symbolicChunks(L);
@@ -208,7 +209,7 @@ trust::Judgement Session::runBatch(Evaluation &E, Measuring &M) {
       LaunchesOfBatch * (R.Mode == CacheMode::Warm ? 2 : 1);
   BatchAttempt B = Device->runBatch(R, Launches * deadlineMs(M.Index));
   if (!B.Run.ok())
-    return {B.Run.Ending, B.Run.Message};
+    return judgeEnding(M.Index, B.Run);
   if (B.Times.Us.size() != LaunchesOfBatch ||
       B.Digests.size() != LaunchesOfBatch * R.Digested.bytes() ||
       B.Run.Digests.size() != M.Symbolic.size())

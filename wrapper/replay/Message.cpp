@@ -93,6 +93,12 @@ Message &Message::numbers(const char *Name,
   return *this;
 }
 
+Message &
+Message::numbersIf(const char *Name,
+                   const std::optional<std::vector<uint64_t>> &Values) {
+  return Values ? numbers(Name, *Values) : *this;
+}
+
 Message &Message::raw(const char *Name, std::string_view Json) {
   Writer.Key(Name);
   Writer.RawValue(Json.data(), Json.size(), rapidjson::kObjectType);
@@ -251,6 +257,17 @@ std::vector<std::string> readTexts(const json::Value &Object,
   if (const json::Value *List = json::array(Object, Name))
     for (const json::Value &Item : List->GetArray())
       Result.emplace_back(Item.IsString() ? Item.GetString() : "");
+  return Result;
+}
+
+std::optional<std::vector<uint64_t>> readNumbers(const json::Value &Object,
+                                                 const char *Name) {
+  const json::Value *List = json::array(Object, Name);
+  if (!List)
+    return std::nullopt;
+  std::vector<uint64_t> Result;
+  for (const json::Value &Item : List->GetArray())
+    Result.push_back(Item.IsUint64() ? Item.GetUint64() : 0);
   return Result;
 }
 

@@ -11,6 +11,7 @@
 #include "runtime/support/Recording.h"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,9 @@ public:
   Message &reals(const char *Name, const std::vector<double> &Values);
   Message &texts(const char *Name, const std::vector<std::string> &Values);
   Message &numbers(const char *Name, const std::vector<uint64_t> &Values);
+  /// No member where there are none.
+  Message &numbersIf(const char *Name,
+                     const std::optional<std::vector<uint64_t>> &Values);
   /// A member whose value is JSON already.
   Message &raw(const char *Name, std::string_view Json);
   /// An array of values that are JSON already.
@@ -67,6 +71,9 @@ std::string errorReply(const Error &E);
 Error replyError(const json::Value &Reply);
 
 std::vector<std::string> readTexts(const json::Value &Object, const char *Name);
+/// Nothing where there is no such array.
+std::optional<std::vector<uint64_t>> readNumbers(const json::Value &Object,
+                                                 const char *Name);
 std::vector<double> readReals(const json::Value &Object, const char *Name);
 std::map<std::string, double> readTimes(const json::Value &Reply);
 

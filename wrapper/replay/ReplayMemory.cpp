@@ -4,6 +4,8 @@
 // ends instead.
 #include "wrapper/replay/ReplayMemory.h"
 
+#include "wrapper/replay/ReadOnly.h"
+
 #include <algorithm>
 #include <unistd.h>
 
@@ -155,6 +157,37 @@ Error ReplayMemory::openPool(MemoryAccess Access) {
 
 Error ReplayMemory::closePool() {
   return poolInHost() ? Error() : D.unmap(PoolAt, PoolBytes);
+}
+
+Error ReplayMemory::lock(std::vector<MemoryRange> ReadOnly) {
+  auto Same = [](const MemoryRange &A, const MemoryRange &B) {
+    return A.Begin == B.Begin && A.Size == B.Size;
+  };
+  if (std::ranges::equal(Locked, ReadOnly, Same))
+    return {};
+  for (const MemoryRange &R : Locked)
+    if (Error E = D.protect(R.Begin, R.Size, MemoryAccess::ReadWrite))
+      return E;
+  Locked = std::move(ReadOnly);
+  for (const MemoryRange &R : Locked)
+    if (Error E = D.protect(R.Begin, R.Size, MemoryAccess::Read))
+      return E;
+  tellDeniedWrites(Locked);
+  return {};
+}
+
+uint64_t ReplayMemory::lockedBytes() const {
+  uint64_t Sum = 0;
+  for (const MemoryRange &R : Locked)
+    Sum += R.Size;
+  return Sum;
+}
+
+Error ReplayMemory::makeWritable(Address Where, uint64_t Size) {
+  const bool IsLocked = std::ranges::any_of(Locked, [&](const MemoryRange &R) {
+    return Where < R.end() && R.Begin < Where + Size;
+  });
+  return IsLocked ? lock({}) : Error();
 }
 
 Error ReplayMemory::copyFromPool(uint64_t Offset, uint64_t Size, Address To,

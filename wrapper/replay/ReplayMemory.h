@@ -42,6 +42,14 @@ public:
   /// Where bytes of the pool are while it is open; not of one in host memory.
   Address poolAddress(uint64_t Offset) const { return PoolAt + Offset; }
   Error closePool();
+  /// Maps these parts of the segments for reading, and all others for writing,
+  /// too. Nothing must be at work in them.
+  Error lock(std::vector<MemoryRange> ReadOnly);
+  uint64_t lockedBytes() const;
+  /// For who wants to write there: nothing is locked any more where some of it
+  /// was.
+  Error makeWritable(Address Where, uint64_t Size);
+
   /// Queues a copy of pool bytes to a device address; finished by finishCopies.
   /// Only while the pool is open.
   Error copyFromPool(uint64_t Offset, uint64_t Size, Address To,
@@ -64,6 +72,7 @@ private:
   uint64_t PoolBytes = 0;
   Address PoolAt = 0;
   OwnedFd PoolFile;
+  std::vector<MemoryRange> Locked;
   std::vector<CopyJob> Pending; // from the pool in host memory
 };
 

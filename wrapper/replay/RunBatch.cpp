@@ -486,6 +486,8 @@ BatchResult Runner::runBatch(const BatchRequest &What,
   Side &Last = Batch.last();
   if (Last.Code)
     LiveLaunch.reset();
+  if (Error E = lock(Plan.Launches[What.Launch], What.Written))
+    return Failed(E, Outcome::Crashed);
   if (Error E = Memory.openPool(MemoryAccess::Read))
     return Failed(E, Outcome::Crashed);
   if (Error E = Batch.run(Ready, Done, Result.Times)) {

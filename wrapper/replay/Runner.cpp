@@ -5,6 +5,7 @@
 // taken out again before the digests, which are those of the recorded values.
 #include "wrapper/replay/Runner.h"
 
+#include "wrapper/replay/ReadOnly.h"
 #include "wrapper/replay/Tracer.h"
 
 #include "runtime/support/RemapAbi.h"
@@ -195,6 +196,8 @@ Error Runner::restoreRange(const PlanRange &P, Address Base,
       ++Next;
     const uint64_t From = I * ChunkBytes;
     const uint64_t Size = std::min(Next * ChunkBytes, P.Size) - From;
+    if (Error E = Memory.makeWritable(Base + From, Size))
+      return E;
     Error E =
         P.What == PlanRange::Kind::Guard
             ? D.fill(Base + From, GuardByte, Size, Stream)
@@ -362,6 +365,14 @@ Error Runner::poison(const Poison &Where, uint8_t Byte, const PlanLaunch &L,
   return {};
 }
 
+Error Runner::lock(const PlanLaunch &L,
+                   const std::optional<std::vector<uint64_t>> &Written) {
+  if (!Written)
+    return Memory.lock({});
+  return Memory.lock(
+      readOnlyMemory(Plan.Segments, L, *Written, D.protectionUnit()));
+}
+
 /// Knows what the memory holds, in terms of a launch.
 Error Runner::ensureLive(size_t Launch, const LoadedCode &Code) {
   if (LiveLaunch == Launch)
@@ -417,6 +428,9 @@ RunResult Runner::run(const Request &R, const std::function<void()> &Ready,
   if (Error E = restore(L, Code))
     return failed(E, Outcome::Crashed);
   LiveLaunch.reset();
+  if (Error E = R.Dry ? Error() : lock(L, R.Written))
+    return failed(E, Outcome::Crashed);
+  Result.LockedBytes = Memory.lockedBytes();
   Result.Ms["restore"] = msSince(Start);
 
   // The launch, under the supervisor's deadline.

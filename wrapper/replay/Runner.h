@@ -37,8 +37,9 @@ struct LoadedCode {
 struct RunResult {
   Outcome Ending = Outcome::Ok;
   std::string Message;
-  bool Sticky = false; // the process is of no further use
-  double Ns = 0;       // between device events around the launch
+  bool Sticky = false;      // the process is of no further use
+  double Ns = 0;            // between device events around the launch
+  uint64_t LockedBytes = 0; // that were read-only
   std::vector<Digest> Digests;
   std::optional<Footprint> Traced;
   std::map<std::string, double> Ms;
@@ -85,6 +86,9 @@ public:
     uint64_t OrderSeed = 0; // not 0: the code has remapped indices
     uint8_t PoisonByte = 0;
     Poison Where; // filled with PoisonByte before the launch
+    /// Ranges that the launch may write; all other memory is mapped for reading
+    /// meanwhile, as far as the device can. Nothing: it may write all.
+    std::optional<std::vector<uint64_t>> Written;
   };
   /// Ready is called when everything is in place and only the launch is left,
   /// Done when it has ended: between the two the launch's deadline runs.
@@ -133,6 +137,8 @@ private:
   Error patch(std::vector<Patch> &Patches);
   Error unpatch(const std::vector<Patch> &Patches);
   Error setSeed(const LoadedCode &Code, const char *Global, uint64_t Seed);
+  Error lock(const PlanLaunch &L,
+             const std::optional<std::vector<uint64_t>> &Written);
   Error poison(const Poison &Where, uint8_t Byte, const PlanLaunch &L,
                const LoadedCode &Code);
   Expected<double> launch(const LaunchConfig &Config, const LoadedCode &Code,

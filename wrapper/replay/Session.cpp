@@ -289,11 +289,39 @@ DeviceLink::RunRequest Session::request(size_t Index, const char *Slot,
                                         size_t Pattern) const {
   DeviceLink::RunRequest R{Index, Slot, flushes()};
   R.DeadlineMs = deadlineMs(Index);
+  R.Written = Preparations[Index].Written;
   if (Pattern < std::size(PoisonBytes) && Where.Bytes) {
     R.PoisonByte = PoisonBytes[Pattern];
     R.Where = &Where;
   }
   return R;
+}
+
+trust::Judgement Session::judgeEnding(size_t Index, const Attempt &A) const {
+  if (A.DeniedAt) {
+    const std::string Where = placeOf(Kernel->recordings()[Index], *A.DeniedAt);
+    return {A.Ending, "it writes what the original never writes: " + Where};
+  }
+  return {A.Ending, A.Message};
+}
+
+/// An original that writes what it did not write while it was traced is
+/// launched without read-only memory, and so are its variants.
+Attempt Session::runOriginal(size_t Index, size_t Pattern, Prepared &P) {
+  DeviceLink::RunRequest R = request(Index, OriginalSlot, P.Where, Pattern);
+  R.Written = P.Written;
+  Attempt A = Device->run(R);
+  if (A.ok())
+    P.LockedBytes = A.LockedBytes;
+  if (A.Ending != Outcome::IllegalAccess || !P.Written)
+    return A;
+  R.Written.reset();
+  const Attempt Again = Device->run(R);
+  if (!Again.ok())
+    return A;
+  P.NotLocked = "the original: " + judgeEnding(Index, A).Message;
+  P.Written.reset();
+  return Again;
 }
 
 Error Session::replayOriginal(size_t Index, unsigned Repetitions) {
@@ -319,11 +347,12 @@ Error Session::replayOriginal(size_t Index, unsigned Repetitions) {
   for (unsigned I = 0; I < Patterns + Repetitions; ++I) {
     if (Cancelled)
       return Error(ErrorCode::Interrupted, "cancelled");
-    Attempt A = Device->run(request(Index, OriginalSlot, P.Where, I));
+    Attempt A = runOriginal(Index, I, P);
     for (const auto &[Step, Ms] : A.Ms)
       P.Ms[Step] += Ms;
     if (!A.ok())
-      return Conclude({A.Ending, "the original: " + A.Message});
+      return Conclude(
+          {A.Ending, "the original: " + judgeEnding(Index, A).Message});
     if (I >= Patterns)
       P.Ns.push_back(A.Ns);
     P.Base->beginReplay();

@@ -64,6 +64,11 @@ private:
     std::optional<Footprint> Print;
     std::string Untraced; // why there is no footprint
     Poison Where;
+    /// Ranges that launches may write: what the traced launch wrote, and those
+    /// with words that are put in for a launch. Nothing: all, and why.
+    std::optional<std::vector<uint64_t>> Written;
+    std::string NotLocked;
+    uint64_t LockedBytes = 0; // that are read-only while a variant runs
     /// One a buffer, nothing for exact ones; once they were asked for.
     std::vector<std::optional<trust::RoundingModel>> Rounding;
     std::string NoRounding; // why there are none
@@ -118,6 +123,9 @@ private:
   /// before it; without, for a pattern that there is not.
   DeviceLink::RunRequest request(size_t Index, const char *Slot,
                                  const Poison &Where, size_t Pattern) const;
+  Attempt runOriginal(size_t Index, size_t Pattern, Prepared &P);
+  /// What an attempt means that did not end well.
+  trust::Judgement judgeEnding(size_t Index, const Attempt &A) const;
   /// Whether caches are flushed before a launch. Not on the CPU device: the
   /// caches that virtual machines report take longer to flush than kernels
   /// take to run.
@@ -163,6 +171,8 @@ private:
   trust::Judgement checkBefore(Evaluation &E);
   trust::Judgement checkAfter(Evaluation &E);
   CheckOutcome notePoison(Evaluation &E);
+  trust::Judgement judgeWrites(const Evaluation &E) const;
+  CheckOutcome checkReadOnly(Evaluation &E);
   CheckOutcome checkFrozen(Evaluation &E);
   CheckOutcome runFrozen(const std::string &VariantJson, size_t Pattern,
                          Evaluation &E);

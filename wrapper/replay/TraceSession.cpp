@@ -11,6 +11,7 @@
 #include "runtime/support/TraceAbi.h"
 
 #include <algorithm>
+#include <set>
 
 namespace r3::replay {
 
@@ -46,6 +47,19 @@ trust::Judgement judgeSkipped(const std::string &Who, const NotedAccess &A,
                      static_cast<unsigned long long>(A.Size),
                      static_cast<unsigned long long>(A.Address)) +
               Why + placeOf(A, Sites)};
+}
+
+/// Ranges that a launch of the original may change, or that are changed for it.
+std::vector<uint64_t> writtenRanges(const Footprint &Print,
+                                    const Recording &R) {
+  std::set<uint64_t> Ranges;
+  for (size_t I = 0; I < Print.Ranges.size(); ++I)
+    if (!Print.Ranges[I].Written.empty())
+      Ranges.insert(I);
+  for (const SymbolicWord &S : R.Symbolic)
+    if (S.Allocation < Print.Ranges.size())
+      Ranges.insert(S.Allocation);
+  return {Ranges.begin(), Ranges.end()};
 }
 
 } // namespace
@@ -101,6 +115,7 @@ trust::Judgement Session::traceOriginal(size_t Index, Prepared &P) {
   }
   P.Where = Poison(*P.Print);
   Kernel->setWritten(Index, *P.Print);
+  P.Written = writtenRanges(*P.Print, Kernel->recordings()[Index].Manifest);
   const NotedAccess &O = P.Print->Outside;
   if (!O.Count)
     return {};

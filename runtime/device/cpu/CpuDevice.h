@@ -48,6 +48,7 @@ public:
   Error protect(Address Where, uint64_t Size, MemoryAccess Access) override {
     return Store.protect(Where, Size, Access);
   }
+  uint64_t protectionUnit() const override { return granularity(); }
   Error unmap(Address Where, uint64_t Size) override {
     return Store.unmap(Where, Size);
   }
