@@ -16,7 +16,8 @@ pack=$root/r3-pack
 
 cmake --build "$build" --target all r3-gpu-selftest r3-bench-respawn r3-bench-times r3-bench-false-wins >&2
 cmake --install "$build" --prefix "$pack" --strip >/dev/null
-cp "$build"/libexec/r3/r3-bench-{respawn,times,false-wins} "$build/bin/r3-gpu-selftest" "$pack/libexec/r3/"
+cp "$build"/libexec/r3/r3-bench-{respawn,times} "$build/bin/r3-gpu-selftest" "$pack/libexec/r3/"
+cp -r "$build/padding" "$pack/"
 
 # What programs and libraries need, but the C library, the driver, and LLVM with
 # what LLVM needs itself.

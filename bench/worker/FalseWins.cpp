@@ -1,27 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// r3-bench-false-wins STORE BACKEND SEARCHES VARIANTS [SEED]: how often a
-// search among variants that are all the original ends with a gain. Each search
-// times them as r3 remix does, and sends what it ranks first through the timing
-// half of the gate. A variant's code is told as another one, so that none is
-// answered as a duplicate. One line a search, the count last.
+// r3-bench-false-wins STORE BACKEND SEARCHES VARIANTS [SEED [KERNEL]]: how
+// often a search among variants that are all the original ends with a gain.
+// Each is a search of r3 remix, with a journal of its own and another space:
+// the original's pipeline and so many bytes of padding (Padding.cpp). On a GPU,
+// where nothing can be padded, workers are asked for the original itself and
+// its code is told as another one. What is ranked first goes through the gate.
+// One line a search, the count last; it fails where a padded variant was
+// answered as a duplicate, or was not right, or no padding was another code.
 #include "wrapper/r3/Catalogue.h"
 #include "wrapper/r3/Confirm.h"
-#include "wrapper/r3/Winner.h"
 
 #include "runtime/support/Store.h"
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 
 using namespace r3;
 
 namespace {
 
+/// Functions begin at multiples of it, padded or not.
+constexpr unsigned PadBytes = 64;
+
 /// What a worker is asked of any variant, it is asked of the original.
-class Padded : public Evaluator {
+class Told : public Evaluator {
 public:
-  explicit Padded(std::unique_ptr<Evaluator> W) : W(std::move(W)) {}
+  explicit Told(std::unique_ptr<Evaluator> W) : W(std::move(W)) {}
   bool isLost() const override { return W->isLost(); }
   const DeviceIdentity &identity() const override { return W->identity(); }
   const std::map<std::string, std::string> &pipelines() const override {
@@ -37,6 +44,7 @@ public:
     EvaluationRequest Own = What;
     Own.Change = Variant();
     Own.Known.clear();
+    Own.Checks.clear();
     auto R = W->evaluate(Own);
     if (R && !What.Change.isOriginal())
       R->Code = What.Change.id().hex();
@@ -53,76 +61,71 @@ private:
   std::unique_ptr<Evaluator> W;
 };
 
-struct Result {
-  size_t Candidates = 0, Accepted = 0;
-  double Best = 0;
-};
-
-constexpr unsigned Pairs = 8, Replays = 3, MostTries = 2; // those of r3 remix
-
-/// What a search of this seed makes of Count variants.
-Expected<std::vector<Evaluation>>
-search(Evaluator &W, const std::vector<SearchRecording> &Seen, unsigned Count,
-       uint64_t Seed) {
-  std::vector<std::string> Paths;
-  std::vector<size_t> All;
-  for (const SearchRecording &R : Seen) {
-    All.push_back(Paths.size());
-    Paths.push_back(R.Path);
-  }
-  if (Error E = W.load(Paths))
-    return E;
-  for (size_t Index : All)
-    if (auto R = W.prepare(Index, Replays); !R)
-      return R.error();
-  std::vector<Evaluation> Made;
-  for (unsigned I = 0; I <= Count; ++I) {
-    Evaluation E;
-    if (I) // the first is the original itself
-      E.Change.Pipeline = "padding " + std::to_string(I);
-    E.Note = E.Change.Pipeline;
-    auto R = W.evaluate({E.Change, All, Pairs, Seed ^ E.Change.id().Low});
-    if (!R)
-      return R.error();
-    E.Result = R->Result;
-    E.Gain = ratioSpread(R->OriginalNs, R->VariantNs);
-    Made.push_back(std::move(E));
-  }
-  return Made;
+/// Of so many bytes from Least on.
+SpaceSource paddings(unsigned Least, unsigned Most) {
+  return {"paddings", [=](const SpaceInput &Input) {
+            std::vector<Candidate> All;
+            for (unsigned Bytes = Least; Bytes <= Most; Bytes += PadBytes) {
+              Candidate &C = All.emplace_back();
+              C.Change.Pipeline =
+                  format("default<%s>,pad<%u>", Input.Level.c_str(), Bytes);
+              C.Change.Level = Input.Level;
+              C.Note = format("%u bytes", Bytes);
+            }
+            return Expected<std::vector<Candidate>>(std::move(All));
+          }};
 }
 
-Expected<Result> once(const EvaluatorSource &Source,
-                      const std::vector<SearchRecording> &Recordings,
-                      unsigned Count, uint64_t Seed) {
-  std::vector<Evaluation> Made;
-  {
-    auto W = Source();
-    if (!W)
-      return W.error();
-    auto All = search(**W, searchRecordings(Recordings), Count, Seed);
-    if (!All)
-      return All.error();
-    Made = std::move(*All);
-  }
-  const Candidates Best = findCandidates(Made);
-  Result R;
-  R.Candidates = Best.List.size();
+uint64_t monotonicMs() {
+  using namespace std::chrono;
+  return static_cast<uint64_t>(
+      duration_cast<milliseconds>(steady_clock::now().time_since_epoch())
+          .count());
+}
+
+struct Result {
+  double Ranked = 0; // the best, by the search
+  size_t Gated = 0;  // candidates
+  Confirmation Of;
+};
+
+Expected<Result> once(const EvaluatorSource &Source, const CatalogueKernel &K,
+                      const SearchOptions &Options, size_t Wanted,
+                      size_t Duplicates, const std::string &Path) {
+  std::error_code Ignored;
+  std::filesystem::remove_all(Path, Ignored);
+  std::filesystem::create_directory(Path, Ignored);
+  auto Log = Journal::openForWriting(Path + "/journal.db", "bench");
+  if (!Log)
+    return Log.error();
   const std::atomic<bool> Never{false};
-  for (unsigned Try = 0;
-       Try < MostTries && Try < Best.List.size() && !R.Accepted; ++Try) {
-    GateOptions Options;
-    Options.Checks.clear();
-    Options.Which = Accept::Bits;
-    Options.Try = Try;
-    Options.Seed = Seed;
-    auto Found = Gate(Source, Options, Never, [](const std::string &, double) {
-                 }).run(Recordings, Best.List[Try].Change);
-    if (!Found)
-      return Found.error();
-    if (!Found->Gains.empty())
-      R.Best = std::max(R.Best, Found->Gains[0].Judged.Ratio);
-    R.Accepted += Found->Accepted;
-  }
+  SearchObserver Quiet;
+  const std::vector<SearchKernel> Kernels = {searchKernel(K)};
+  auto Found =
+      Search(**Log, Source, monotonicMs, Quiet, Never).run(Kernels, Options);
+  if (!Found)
+    return Found.error();
+  const KernelProgress &P = Found->Kernels[0];
+  auto CountOf = [&](Outcome What) {
+    const auto At = P.Counts.find(What);
+    return At == P.Counts.end() ? 0 : At->second;
+  };
+  if (CountOf(Outcome::Duplicate) != Duplicates || CountOf(Outcome::Wrong) ||
+      CountOf(Outcome::Ok) < Wanted)
+    return fail(ErrorCode::Failed, "%s: of %zu variants %zu are right, %zu %s",
+                K.Display.c_str(), P.Variants, CountOf(Outcome::Ok),
+                CountOf(Outcome::Duplicate), "duplicates");
+  Result R;
+  R.Ranked = P.Best->Gain.Low;
+  auto Confirmed = confirm(**Log, K.Key, P.Setting, gateRecordings(K), Source,
+                           Never, [](const std::string &, double) {});
+  if (!Confirmed)
+    return Confirmed.error();
+  auto Judged = (*Log)->evidence(K.Key);
+  if (!Judged)
+    return Judged.error();
+  R.Gated = Judged->size();
+  R.Of = std::move(*Confirmed);
   return R;
 }
 
@@ -131,47 +134,64 @@ int fail(const Error &E) {
   return 1;
 }
 
+EvaluatorSource sourceOf(const std::string &Store, const std::string &Backend) {
+  WorkerOptions Options;
+  Options.Backend = Backend;
+  Options.StorePath = Store;
+  const EvaluatorSource Plain = workerSource(Options);
+  if (Backend == "cpu")
+    return Plain;
+  return [Plain]() -> Expected<std::unique_ptr<Evaluator>> {
+    auto W = Plain();
+    if (!W)
+      return W.error();
+    return std::unique_ptr<Evaluator>(new Told(std::move(*W)));
+  };
+}
+
 } // namespace
 
 int main(int Count, char **Arguments) {
   if (Count < 5) {
     std::fprintf(stderr, "r3-bench-false-wins STORE BACKEND SEARCHES VARIANTS "
-                         "[SEED]\n");
+                         "[SEED [KERNEL]]\n");
     return 2;
   }
-  auto Opened = Store::open(Arguments[1], /*Create=*/false);
+  const std::string Folder = Arguments[1], Backend = Arguments[2];
+  auto Opened = Store::open(Folder, /*Create=*/false);
   if (!Opened)
     return fail(Opened.error());
   const Catalogue Recorded = Catalogue::read(*Opened);
-  auto Kernels = Recorded.select(Arguments[2], {});
+  std::vector<std::string> Patterns;
+  if (Count > 6)
+    Patterns.push_back(Arguments[6]);
+  auto Kernels = Recorded.select(Backend, Patterns);
   if (!Kernels)
     return fail(Kernels.error());
-  WorkerOptions Options;
-  Options.Backend = Arguments[2];
-  Options.StorePath = Arguments[1];
-  const EvaluatorSource Plain = workerSource(Options);
-  const EvaluatorSource Source = [&]() -> Expected<std::unique_ptr<Evaluator>> {
-    auto W = Plain();
-    if (!W)
-      return W.error();
-    return std::unique_ptr<Evaluator>(new Padded(std::move(*W)));
-  };
-  const unsigned Searches = std::atoi(Arguments[3]);
+  const EvaluatorSource Source = sourceOf(Folder, Backend);
+  // No padding is the original's code, which the search has seen. Some more,
+  // since a busy machine may have one time out.
+  const unsigned Least = Backend == "cpu" ? 0 : PadBytes;
+  const auto Wanted = static_cast<unsigned>(std::atoi(Arguments[4]));
+  SearchOptions Options;
+  Options.Space = paddings(Least, (Wanted + Wanted / 20) * PadBytes);
+  Options.BudgetMs = UINT64_MAX / 4; // all variants are tried
   const uint64_t Seed = Count > 5 ? std::atoi(Arguments[5]) : 1;
-  size_t Wins = 0, Candidates = 0;
+  const unsigned Searches = std::atoi(Arguments[3]);
+  size_t Gated = 0, Accepted = 0;
   for (unsigned I = 0; I < Searches; ++I) {
-    const CatalogueKernel &K = *(*Kernels)[I % Kernels->size()];
-    auto R =
-        once(Source, gateRecordings(K),
-             static_cast<unsigned>(std::atoi(Arguments[4])), (Seed << 20) + I);
+    Options.Seed = (Seed << 20) + I;
+    auto R = once(Source, *(*Kernels)[I % Kernels->size()], Options, Wanted,
+                  /*Duplicates=*/Least == 0, Folder + "/false-wins");
     if (!R)
       return fail(R.error());
-    Wins += R->Accepted;
-    Candidates += R->Candidates > 0;
-    std::printf("search=%u candidates=%zu best=%.4f accepted=%zu\n", I,
-                R->Candidates, R->Best, R->Accepted);
+    const bool Won = R->Of.Accepted.has_value();
+    Gated += R->Gated > 0;
+    Accepted += Won;
+    std::printf("search=%u ranked=%.4f gated=%zu accepted=%d %s\n", I,
+                R->Ranked, R->Gated, Won, R->Of.Why.c_str());
     std::fflush(stdout);
   }
-  std::printf("searches=%u with-candidates=%zu accepted=%zu\n", Searches,
-              Candidates, Wins);
+  std::printf("searches=%u gated=%zu accepted=%zu\n", Searches, Gated,
+              Accepted);
 }

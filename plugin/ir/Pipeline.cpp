@@ -25,6 +25,7 @@
 
 #include <map>
 #include <mutex>
+#include <vector>
 
 using namespace llvm;
 
@@ -171,6 +172,11 @@ private:
   bool Old = false;
 };
 
+std::vector<PassParser> &passParsers() {
+  static std::vector<PassParser> All;
+  return All;
+}
+
 /// Everything that a pass manager needs, in the order in which it must die.
 struct Passes {
   PassInstrumentationCallbacks Callbacks;
@@ -190,10 +196,20 @@ struct Passes {
     Builder.registerFunctionAnalyses(Functions);
     Builder.registerLoopAnalyses(Loops);
     Builder.crossRegisterProxies(Loops, Functions, Graphs, Modules);
+    for (const PassParser &Parser : passParsers())
+      Builder.registerPipelineParsingCallback(
+          [&Parser](StringRef Name, ModulePassManager &Manager,
+                    ArrayRef<PassBuilder::PipelineElement>) {
+            return Parser(Name, Manager);
+          });
   }
 };
 
 } // namespace
+
+void addPassParser(PassParser Parser) {
+  passParsers().push_back(std::move(Parser));
+}
 
 /// The level of "default<O2>" and the like; empty for any other text.
 static std::string defaultLevel(const std::string &Pipeline) {

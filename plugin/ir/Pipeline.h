@@ -12,10 +12,12 @@
 
 #include "runtime/support/Error.h"
 
+#include "llvm/ADT/StringRef.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PassManager.h"
 #include "llvm/Target/TargetMachine.h"
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -29,6 +31,14 @@ createTargetMachine(const llvm::Module &M, const std::string &Level);
 /// Empty Pipeline: the default one of Level.
 Error runPipeline(llvm::Module &M, llvm::TargetMachine &Machine,
                   const std::string &Pipeline, const std::string &Level);
+
+/// Adds the module pass of this name to a pipeline; false: knows none.
+using PassParser =
+    std::function<bool(llvm::StringRef Name, llvm::ModulePassManager &)>;
+
+/// From here on pipelines of this process may name passes that LLVM has not.
+/// For benches; not while a pipeline runs.
+void addPassParser(PassParser Parser);
 
 /// Runs passes that know no target.
 void runPasses(llvm::Module &M, llvm::ModulePassManager Manager);

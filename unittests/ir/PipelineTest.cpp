@@ -136,6 +136,33 @@ TEST_F(Pipeline, printedPipelinesParse) {
   }
 }
 
+namespace {
+struct MarkPass : PassInfoMixin<MarkPass> {
+  PreservedAnalyses run(Module &M, ModuleAnalysisManager &) {
+    M.getOrInsertNamedMetadata("mark");
+    return PreservedAnalyses::all();
+  }
+};
+} // namespace
+
+TEST_F(Pipeline, knowsPassesThatWereAdded) {
+  auto M = unoptimised("O2");
+  ASSERT_TRUE(M);
+  auto Machine = ir::createTargetMachine(*M, "O2");
+  ASSERT_TRUE(Machine);
+  const char *Text = "mark<2>,function(sroa)";
+  EXPECT_TRUE(ir::runPipeline(*M, **Machine, Text, "O2"));
+  ir::addPassParser([](StringRef Name, ModulePassManager &Manager) {
+    if (Name != "mark<2>")
+      return false;
+    Manager.addPass(MarkPass());
+    return true;
+  });
+  EXPECT_FALSE(ir::runPipeline(*M, **Machine, Text, "O2"));
+  EXPECT_TRUE(M->getNamedMetadata("mark"));
+  EXPECT_TRUE(ir::runPipeline(*M, **Machine, "mark<3>", "O2"));
+}
+
 TEST_F(Pipeline, optimisesWhatWasCompiledAtO0) {
   auto M = unoptimised("O0");
   ASSERT_TRUE(M);

@@ -142,6 +142,23 @@ TEST_F(SearchTest, TriesTheWholeSpaceOnce) {
   EXPECT_NEAR(Again->Kernels[0].Best->Gain.Median, 1.8, 1e-9);
 }
 
+TEST_F(SearchTest, TakesItsVariantsFromTheSpaceThatItIsGiven) {
+  SearchOptions Options;
+  Options.Space = {"one", [](const SpaceInput &Input) {
+                     EXPECT_EQ(Input.Level, "O3");
+                     std::vector<Candidate> All(1);
+                     All[0].Change.Pipeline = "mine";
+                     return Expected<std::vector<Candidate>>(All);
+                   }};
+  auto S = search(Options);
+  ASSERT_TRUE(S) << S.error().message();
+  EXPECT_EQ(S->Kernels[0].Variants, 1u);
+  ASSERT_EQ(W.Ran.size(), 2u); // and the original
+  EXPECT_NE(W.Ran[1].find("mine"), std::string::npos);
+  const int64_t Id = S->State.Id;
+  EXPECT_NE(search()->State.Id, Id); // another space: another search
+}
+
 TEST_F(SearchTest, RunsEachBinaryOnce) {
   auto S = search();
   ASSERT_TRUE(S);

@@ -82,6 +82,17 @@ searchRecordings(const std::vector<SearchRecording> &All) {
   return Seen;
 }
 
+SearchKernel searchKernel(const CatalogueKernel &K) {
+  SearchKernel S;
+  S.About = {K.Key, K.Display, K.Home};
+  S.Share = K.Share;
+  S.Recordings = searchRecordings(gateRecordings(K));
+  for (const CatalogueRecording &R : K.Recordings)
+    if (R.isReplayable())
+      S.Level = R.Manifest.Level;
+  return S;
+}
+
 Expected<Confirmation> confirm(Journal &Log, const std::string &Key,
                                const std::string &Setting,
                                const std::vector<SearchRecording> &Recordings,

@@ -22,6 +22,9 @@ std::vector<SearchRecording> gateRecordings(const CatalogueKernel &K);
 std::vector<SearchRecording>
 searchRecordings(const std::vector<SearchRecording> &All);
 
+/// As a search takes it; without recordings where none can be replayed.
+SearchKernel searchKernel(const CatalogueKernel &K);
+
 /// What came of a kernel's candidates.
 struct Confirmation {
   std::optional<Evidence> Accepted;

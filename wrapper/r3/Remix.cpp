@@ -189,21 +189,14 @@ public:
 
 private:
   void addKernel(Context &Given, const CatalogueKernel &K) {
-    SearchKernel S;
-    S.About = {K.Key, K.Display, K.Home};
-    S.Share = K.Share;
-    const std::vector<SearchRecording> All = gateRecordings(K);
-    S.Recordings = searchRecordings(All);
+    SearchKernel S = searchKernel(K);
     if (S.Recordings.empty()) {
       Given.Err.print("r3: " + printable(K.Display) +
                       " is left out: " + K.state() + "\n");
       return;
     }
-    for (const CatalogueRecording &R : K.Recordings)
-      if (R.isReplayable())
-        S.Level = R.Manifest.Level;
     Kernels.push_back(std::move(S));
-    GateSees.push_back(All);
+    GateSees.push_back(gateRecordings(K));
   }
 
   Expected<SearchSummary> searchWith(Context &Given, Journal &Log) {

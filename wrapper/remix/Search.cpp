@@ -20,8 +20,9 @@ std::string settingOf(const SearchKernel &Kernel,
 }
 
 std::string sessionIdentity(const std::vector<SearchKernel> &Kernels,
-                            const DeviceIdentity &Device, uint64_t Seed) {
-  std::string Text = thinSpaceName() + "\n" + std::to_string(Seed);
+                            const DeviceIdentity &Device,
+                            const SearchOptions &Options) {
+  std::string Text = Options.Space.Name + "\n" + std::to_string(Options.Seed);
   std::vector<std::string> Parts;
   for (const SearchKernel &K : Kernels)
     Parts.push_back(K.About.Key + " " + settingOf(K, Device));
@@ -82,11 +83,11 @@ Error Search::openSession(const std::vector<SearchKernel> &Kernels) {
       return E;
   }
   SessionSpec Spec;
-  Spec.Identity = sessionIdentity(Kernels, Summary.Device, Options.Seed);
+  Spec.Identity = sessionIdentity(Kernels, Summary.Device, Options);
   Spec.Backend = Summary.Device.Backend;
   Spec.Device = Summary.Device.Key;
   Spec.Tools = Summary.Device.Tools;
-  Spec.Space = thinSpaceName();
+  Spec.Space = Options.Space.Name;
   Spec.Seed = Options.Seed;
   Spec.BudgetMs = Options.BudgetMs;
   Spec.MaxEvaluations = Options.MaxEvaluations;
@@ -124,7 +125,7 @@ Expected<std::vector<Candidate>> Search::recall(KernelProgress &Progress) {
   Input.Level = Kernel.Level;
   Input.Pipelines = Pipelines;
   Input.Seed = Options.Seed ^ contentDigest(Kernel.About.Key).Low;
-  auto Space = thinSpace(Input);
+  auto Space = Options.Space.Draw(Input);
   if (!Space)
     return Space.error();
   Progress.Variants = Space->size();

@@ -54,6 +54,7 @@ struct SearchKernel {
 };
 
 struct SearchOptions {
+  SpaceSource Space = thinSpaceSource();
   uint64_t Seed = 0;
   uint64_t BudgetMs = 20 * 60 * 1000;
   uint64_t MoreMs = 0; // added to an existing session's budget

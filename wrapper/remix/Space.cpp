@@ -176,6 +176,6 @@ Expected<std::vector<Candidate>> thinSpace(const SpaceInput &Input) {
   return Drawer(Input).draw();
 }
 
-std::string thinSpaceName() { return "thin 1"; }
+SpaceSource thinSpaceSource() { return {"thin 1", thinSpace}; }
 
 } // namespace r3
