@@ -47,6 +47,9 @@ public:
   Error protect(Address Where, uint64_t Size, MemoryAccess Access) override {
     return Engine.protect(Where, Size, Access);
   }
+  uint64_t protectionUnit() const override {
+    return Engine.protectionUnit();
+  }
   Error unmap(Address Where, uint64_t Size) override {
     return Engine.unmap(Where, Size);
   }

@@ -101,7 +101,7 @@ public:
   /// The range must consist of whole mappings, or of multiples of
   /// protectionUnit where that is not 0 (CUDA).
   virtual Error protect(Address Where, uint64_t Size, MemoryAccess Access) = 0;
-  virtual uint64_t protectionUnit() const { return 0; }
+  virtual uint64_t protectionUnit() const = 0;
   virtual Error unmap(Address Where, uint64_t Size) = 0;
 
   // --- Ordinary memory.

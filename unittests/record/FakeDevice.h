@@ -55,6 +55,7 @@ public:
     I.Key = "fake";
     return I;
   }
+  uint64_t protectionUnit() const override { return 0; }
   uint64_t granularity() const override { return 4096; }
   uint64_t reserveAlignment() const override { return 4096; }
   Expected<Address> reserve(Address, uint64_t) override { return no(); }

@@ -100,6 +100,7 @@ public:
     return {};
   }
   Error protect(Address, uint64_t, MemoryAccess) override { return {}; }
+  uint64_t protectionUnit() const override { return 0; }
   Error unmap(Address Where, uint64_t Size) override {
     mmap(pointer(Where), Size, PROT_NONE,
          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);

@@ -135,7 +135,9 @@ std::string Writer::write(const GateReport &Found) {
 } // namespace
 
 std::string evidenceLevel(const GateReport &Found) {
-  return !Found.Accepted ? "rejected" : Found.Weakness.empty() ? "strong" : "weak";
+  return !Found.Accepted          ? "rejected"
+         : Found.Weakness.empty() ? "strong"
+                                  : "weak";
 }
 
 std::string evidenceJson(const GateReport &Found) {

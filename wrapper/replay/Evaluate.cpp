@@ -129,8 +129,10 @@ trust::Judgement Session::runSlot(size_t Index, const char *Slot,
 }
 
 /// Models are made where the first result differs from the record.
-trust::Judgement Session::launchAndJudge(const DeviceLink::RunRequest &R,
-                                         double &Ns, Evaluation &E) {
+trust::Judgement Session::launchAndJudge(DeviceLink::RunRequest R, double &Ns,
+                                         Evaluation &E) {
+  if (!E.wants(Check::ReadOnly))
+    R.Written.reset();
   const size_t Index = R.Launch;
   Attempt A = Device->run(R);
   for (const auto &[Step, Value] : A.Ms)

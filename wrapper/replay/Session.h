@@ -225,7 +225,7 @@ private:
   trust::Judgement runSlot(size_t Index, const char *Slot, size_t Pattern,
                            double &Ns, Evaluation &E);
   /// One launch and its comparison with the record.
-  trust::Judgement launchAndJudge(const DeviceLink::RunRequest &R, double &Ns,
+  trust::Judgement launchAndJudge(DeviceLink::RunRequest R, double &Ns,
                                   Evaluation &E);
   trust::Judgement judgeResult(size_t Index, bool IsVariant, const Attempt &A,
                                Evaluation &E);

@@ -43,6 +43,7 @@ public:
   Expected<MemoryHandle> importMemory(int Fd, uint64_t Size) override;
   Error map(Address Where, uint64_t Size, MemoryHandle Memory) override;
   Error protect(Address Where, uint64_t Size, MemoryAccess Access) override;
+  uint64_t protectionUnit() const override { return 0; }
   Error unmap(Address Where, uint64_t Size) override;
 
   Expected<Address> allocate(uint64_t Size) override;
