@@ -11,6 +11,8 @@
 
 using namespace r3;
 using namespace r3::testing;
+using ::testing::AllOf;
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 
 namespace {
@@ -101,9 +103,12 @@ TEST_F(InputsTest, DrawsThatMakeNoNumbersAreDropped) {
 }
 
 TEST_F(InputsTest, DrawsThatTakeMuchLongerAreDropped) {
+  // On a busy machine it may take so long that it is not waited for.
   EXPECT_THAT(
       perturbed("dawdles").Message,
-      HasSubstr("more dropped (the original takes more than 4 times as long"));
+      AllOf(HasSubstr("; 1 more dropped (the "),
+            AnyOf(HasSubstr("the original takes more than 4 times as long"),
+                  HasSubstr("the kernel did not end within"))));
 }
 
 TEST_F(InputsTest, MemoryMoves) {
