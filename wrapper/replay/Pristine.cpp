@@ -21,11 +21,7 @@ std::string sentence(size_t Chunks) {
 
 /// A child with the memory as it was recorded, and the original's code.
 Error Session::reload() {
-  Instrumented.clear();
-  Traced.reset();
-  TracedSource = {};
-  VariantSites.reset();
-  SincePristine = 0;
+  forgetCode();
   if (Error E = loadMemory())
     return E;
   return loadOriginal();

@@ -4,7 +4,6 @@
 // shared memory, and barriers and warp operations that not all threads reach.
 // Global memory is the traced build's affair (memcheck does not see into
 // mapped memory), what is not initialised that of the frozen builds.
-
 #include "wrapper/replay/Evaluation.h"
 
 #include "wrapper/trust/Sanitizer.h"

@@ -86,6 +86,16 @@ Session::Reply Session::hello(const json::Value &Request) {
       .json();
 }
 
+/// The slots of the device child are empty.
+void Session::forgetCode() {
+  Checked.clear();
+  Traced.reset();
+  Instrumented.clear();
+  TracedSource = {};
+  VariantSites.reset();
+  SincePristine = 0;
+}
+
 Session::Reply Session::unload() {
   if (Device)
     Device->unload();
@@ -93,11 +103,8 @@ Session::Reply Session::unload() {
     Compiler->clearJob();
   Kernel.reset();
   Preparations.clear();
-  Checked.clear();
-  Traced.reset();
-  Instrumented.clear();
+  forgetCode();
   OriginalPtx.reset();
-  TracedSource = {};
   Insane.clear();
   return Message("reply").json();
 }

@@ -207,6 +207,7 @@ private:
   /// Every so many variants; a sentence where the copies have changed.
   std::string lookAtPristine();
   Error reload();
+  void forgetCode();
 
   // Sanitizer.cpp.
   CheckOutcome checkSanitizer(Evaluation &E);
