@@ -35,6 +35,8 @@ std::vector<std::string> select(const std::vector<std::string> &Names) {
 void Children::add(pid_t Pid) {
   std::lock_guard Guard(Lock);
   Pids.insert(Pid);
+  if (Ended)
+    ::kill(Pid, SIGKILL);
 }
 
 void Children::remove(pid_t Pid) {
@@ -45,6 +47,7 @@ void Children::remove(pid_t Pid) {
 void Children::endAll() {
   {
     std::lock_guard Guard(Lock);
+    Ended = true;
     for (pid_t Pid : Pids)
       ::kill(Pid, SIGKILL);
   }
@@ -55,6 +58,11 @@ void Children::endAll() {
     if (Got == 0)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
+}
+
+bool Children::ended() const {
+  std::lock_guard Guard(Lock);
+  return Ended;
 }
 
 Child::Child(Process Runs, OwnedFd Protocol, OwnedFd Passing, OwnedFd Errors,

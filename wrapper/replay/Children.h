@@ -22,12 +22,16 @@ public:
   /// Negative: a process group's.
   void add(pid_t Pid);
   void remove(pid_t Pid);
-  /// SIGKILL to all, then reaps whatever ends within a second.
+  /// SIGKILL to all, then reaps whatever ends within a second. A child that is
+  /// added later is killed at once.
   void endAll();
+  /// endAll() has begun.
+  bool ended() const;
 
 private:
-  std::mutex Lock;
+  mutable std::mutex Lock;
   std::set<pid_t> Pids;
+  bool Ended = false;
 };
 
 /// A child with its sockets. Stdin is empty, stdout goes nowhere (device code

@@ -121,6 +121,8 @@ int Supervisor::run() {
     Frame Reply;
     Reply.Id = Request.Id;
     Reply.Json = Work.answer(Request.Json);
+    if (All.ended()) // what was answered is that a child was killed
+      end(1);
     if (Error E = Link.send(Reply))
       end(1);
   }
