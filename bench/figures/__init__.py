@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """All figures by name; the first line of each is its description."""
 from . import compile as compiler
-from . import gpu, searches, switches, trust
+from . import gpu, optimizer, searches, switches, trust
 
 FIGURES = {
     "build-time": compiler.build_time,
@@ -18,5 +18,6 @@ FIGURES = {
     "all-close": trust.all_close,
     "gate-cost": trust.gate_cost,
     "switches": switches.switches,
+    "optimizer": optimizer.optimizer,
     "false-wins": searches.false_wins,
 }

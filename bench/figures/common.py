@@ -16,9 +16,9 @@ class CannotRun(Exception):
 class Setting:
     """The installation that is measured, and a folder to work in."""
 
-    def __init__(self, prefix, bench, repeat, searches):
+    def __init__(self, prefix, bench, repeat, searches, data=None):
         self.prefix, self.bench, self.repeat = prefix, bench, repeat
-        self.searches = searches
+        self.searches, self.data = searches, data
         self.examples = os.path.join(prefix, "share", "r3", "examples")
         self.clang_r3 = os.path.join(prefix, "bin", "clang-r3")
         self.r3 = os.path.join(prefix, "bin", "r3")

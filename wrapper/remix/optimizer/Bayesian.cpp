@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Bayesian optimisation (Jones, Schonlau and Welch 1998): a Gaussian process
+// of the logarithm of the cost, and of all candidates the one with the highest
+// expected improvement, times the chance that it works at all. Every third
+// proposal is the one with the least lower confidence bound instead (Srinivas
+// et al. 2010), which leaves a plateau sooner. What was proposed and is not
+// told yet counts as a little worse than the model believes (after the kriging
+// believer of Ginsbourger, Le Riche and Carraro 2010), so that proposals in
+// flight keep apart.
+#include "wrapper/remix/optimizer/GaussianProcess.h"
+#include "wrapper/remix/optimizer/Implementations.h"
+#include "wrapper/remix/optimizer/Seen.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace r3 {
+
+namespace {
+
+constexpr size_t FirstDraws = 10; // at random, before there is a model
+constexpr size_t LeastKnown = 3;  // costs, for a model
+/// Beyond these the model sees a choice of the observations, and candidates
+/// are drawn.
+constexpr size_t MostModelled = 300, MostFitted = 150;
+constexpr size_t DrawnPool = 1500;
+constexpr size_t MostBetweenModels = 64; // observations
+constexpr size_t BoundEvery = 3;         // proposals
+constexpr float BoundWidth = 2;          // deviations
+/// Costs this many deviations above the mean are all the same: bad.
+constexpr double Worst = 1.5;
+/// So much is believed without evidence, in correlated observations.
+constexpr float WorksPrior = 0.3f;
+
+/// Mean and deviation of numbers; the deviation is never 0.
+struct Standard {
+  double Mean = 0, Deviation = 1;
+  explicit Standard(const std::vector<double> &Values) {
+    const auto N = double(Values.size());
+    for (double V : Values)
+      Mean += V / N;
+    double Sum = 0;
+    for (double V : Values)
+      Sum += (V - Mean) * (V - Mean);
+    Deviation = std::max(std::sqrt(Sum / N), 1e-6);
+  }
+  double operator()(double V) const {
+    return std::isnan(V) ? 0 : std::min((V - Mean) / Deviation, Worst);
+  }
+  double back(double V) const { return V * Deviation + Mean; }
+};
+
+double expectedImprovement(double Best, double Mean, double Deviation) {
+  constexpr double InverseRoot2 = 0.7071067811865476;
+  constexpr double InverseRoot2Pi = 0.3989422804014327;
+  const double Z = (Best - Mean) / Deviation;
+  return Deviation * (Z * 0.5 * std::erfc(-Z * InverseRoot2) +
+                      std::exp(-0.5 * Z * Z) * InverseRoot2Pi);
+}
+
+class Bayesian : public Optimizer {
+public:
+  Bayesian(const SearchSpace &Space, uint64_t Seed)
+      : Space(Space), Dice(Seed), Features(Eigen::Index(Space.featureCount())),
+        Parameters(KernelParameters::initial(Features)),
+        Listed(Space.all(MostListed)) {}
+
+  std::optional<Point> propose() override;
+  void tell(const Point &P, std::optional<double> Cost) override;
+
+private:
+  enum class State { Pending, Works, Failed };
+  struct Observation {
+    Point At;
+    FeatureMatrix X; // one column
+    State Is = State::Pending;
+    /// Logarithm of the cost; pending: what is believed, not a number for no
+    /// belief.
+    double Value = NAN;
+  };
+
+  size_t note(const Point &P, double Belief);
+  void condition(size_t Which);
+  std::vector<double> workingValues() const;
+  std::vector<size_t> byValue() const;
+  bool needsModel() const;
+  void renewModel();
+  void renewPool();
+  std::vector<size_t> choose(size_t AtMost);
+  std::optional<Point> bestCandidate();
+
+  const SearchSpace &Space;
+  Random Dice;
+  Eigen::Index Features;
+  KernelParameters Parameters;
+  std::optional<std::vector<Point>> Listed;
+
+  std::vector<Observation> Observations;
+  std::map<Point, size_t> IndexOf; // in Observations
+  Seen Known;
+
+  std::vector<Point> Pool;
+  std::map<Point, size_t> PoolIndex;
+  std::vector<char> Taken; // of the pool
+  std::optional<PoolPosterior> Model;
+  std::vector<size_t> Modelled;     // observations, as added to the model
+  Eigen::VectorXf Near, Failures;   // observations near each of the pool
+  size_t ModelAt = 0, FittedAt = 0; // observations
+  size_t Turn = 0;
+};
+
+std::optional<Point> Bayesian::propose() {
+  std::optional<Point> Next;
+  if (Observations.size() >= FirstDraws && workingValues().size() >= LeastKnown)
+    Next = bestCandidate();
+  if (!Next) {
+    Next = Known.drawNew(Space, Dice);
+    if (Next)
+      note(*Next, NAN);
+  }
+  return Next;
+}
+
+void Bayesian::tell(const Point &P, std::optional<double> Cost) {
+  auto Found = IndexOf.find(P);
+  const size_t Which = Found == IndexOf.end() ? note(P, NAN) : Found->second;
+  Observation &O = Observations[Which];
+  O.Is = Cost ? State::Works : State::Failed;
+  O.Value = Cost ? std::log(*Cost) : NAN;
+  if (Model && !Cost)
+    Failures.array() += Model->correlationWith(O.X).array().square();
+}
+
+/// A new observation that nothing is known of yet.
+size_t Bayesian::note(const Point &P, double Belief) {
+  Observation O;
+  O.At = P;
+  O.X.resize(Features, 1);
+  Space.features(P, O.X.data());
+  O.Value = Belief;
+  const size_t Which = Observations.size();
+  Observations.push_back(std::move(O));
+  IndexOf.emplace(P, Which);
+  Known.add(P);
+  if (auto At = PoolIndex.find(P); At != PoolIndex.end())
+    Taken[At->second] = 1;
+  if (Model && !Model->isFull())
+    condition(Which);
+  return Which;
+}
+
+void Bayesian::condition(size_t Which) {
+  const Observation &O = Observations[Which];
+  Model->add(O.X);
+  Modelled.push_back(Which);
+  const Eigen::ArrayXf Close = Model->correlationWith(O.X).array().square();
+  Near.array() += Close;
+  if (O.Is == State::Failed)
+    Failures.array() += Close;
+}
+
+std::vector<double> Bayesian::workingValues() const {
+  std::vector<double> Values;
+  for (const Observation &O : Observations)
+    if (O.Is == State::Works)
+      Values.push_back(O.Value);
+  return Values;
+}
+
+/// What works, the best first.
+std::vector<size_t> Bayesian::byValue() const {
+  std::vector<size_t> Order;
+  for (size_t I = 0; I < Observations.size(); ++I)
+    if (Observations[I].Is == State::Works)
+      Order.push_back(I);
+  std::stable_sort(Order.begin(), Order.end(), [&](size_t A, size_t B) {
+    return Observations[A].Value < Observations[B].Value;
+  });
+  return Order;
+}
+
+/// At most so many observations: all, or the best third, the latest third and
+/// some of the others.
+std::vector<size_t> Bayesian::choose(size_t AtMost) {
+  const size_t Count = Observations.size();
+  std::vector<size_t> Others;
+  std::vector<char> Chosen(Count, 0);
+  size_t Left = AtMost;
+  if (Count > AtMost) {
+    for (size_t I : byValue()) {
+      if (Left <= AtMost - AtMost / 3)
+        break;
+      Chosen[I] = 1;
+      --Left;
+    }
+    for (size_t I = Count; I-- > Count - AtMost / 3;)
+      if (!Chosen[I]) {
+        Chosen[I] = 1;
+        --Left;
+      }
+  }
+  for (size_t I = 0; I < Count; ++I)
+    if (!Chosen[I])
+      Others.push_back(I);
+  Dice.shuffle(Others);
+  for (size_t I = 0; I < std::min(Left, Others.size()); ++I)
+    Chosen[Others[I]] = 1;
+  std::vector<size_t> Result;
+  for (size_t I = 0; I < Count; ++I)
+    if (Chosen[I])
+      Result.push_back(I);
+  return Result;
+}
+
+bool Bayesian::needsModel() const {
+  const size_t Count = Observations.size();
+  return !Model || Model->isFull() ||
+         Count >= ModelAt + std::min(ModelAt / 10 + 1, MostBetweenModels);
+}
+
+void Bayesian::renewModel() {
+  const size_t Count = Observations.size();
+  if (Count <= MostFitted || Count >= FittedAt + FittedAt / 4) {
+    std::vector<size_t> Which = choose(MostFitted);
+    FeatureMatrix X(Features, Eigen::Index(Which.size()));
+    std::vector<double> Values;
+    for (size_t I : Which)
+      if (Observations[I].Is == State::Works) {
+        X.col(Eigen::Index(Values.size())) = Observations[I].X;
+        Values.push_back(Observations[I].Value);
+      }
+    if (Values.size() >= LeastKnown) {
+      const Standard Scale(Values);
+      Eigen::VectorXd Y(Eigen::Index(Values.size()));
+      for (size_t I = 0; I < Values.size(); ++I)
+        Y[Eigen::Index(I)] = Scale(Values[I]);
+      Parameters = fitParameters(Parameters, X.leftCols(Y.size()), Y);
+    }
+    FittedAt = Count;
+  }
+  renewPool();
+  for (size_t I : choose(MostModelled))
+    condition(I);
+  ModelAt = Count;
+}
+
+void Bayesian::renewPool() {
+  const bool All = Listed && Observations.size() <= MostModelled;
+  if (!All || Pool.size() != Listed->size()) {
+    Pool.clear();
+    PoolIndex.clear();
+    auto add = [&](std::optional<Point> P) {
+      if (P && !Known.has(*P) && PoolIndex.emplace(*P, Pool.size()).second)
+        Pool.push_back(std::move(*P));
+    };
+    if (All) {
+      Pool = *Listed;
+      for (size_t I = 0; I < Pool.size(); ++I)
+        PoolIndex.emplace(Pool[I], I);
+    } else {
+      // Around the best, between the good, and anywhere.
+      constexpr size_t Best = 10, Good = 30;
+      const std::vector<size_t> Order = byValue();
+      auto among = [&](size_t First) -> const Point & {
+        return Observations[Order[Dice.below(std::min(First, Order.size()))]]
+            .At;
+      };
+      for (size_t I = 0; I < DrawnPool / 3; ++I) {
+        add(Space.step(among(Best), Dice));
+        add(Space.cross(among(Best), among(Good), Dice));
+        add(Space.draw(Dice));
+      }
+    }
+  }
+  const auto Size = Eigen::Index(Pool.size());
+  FeatureMatrix X(Features, Size);
+  Taken.assign(Pool.size(), 0);
+  for (size_t I = 0; I < Pool.size(); ++I) {
+    Space.features(Pool[I], X.col(Eigen::Index(I)).data());
+    Taken[I] = Known.has(Pool[I]);
+  }
+  Model.emplace(Parameters, X,
+                Eigen::Index(MostModelled + 2 * MostBetweenModels));
+  Modelled.clear();
+  Near = Failures = Eigen::VectorXf::Zero(Size);
+}
+
+std::optional<Point> Bayesian::bestCandidate() {
+  if (needsModel())
+    renewModel();
+  const std::vector<double> Working = workingValues();
+  const Standard Scale(Working);
+  Eigen::VectorXf Y(Eigen::Index(Modelled.size())), Mean, Deviation;
+  for (size_t I = 0; I < Modelled.size(); ++I) {
+    const Observation &O = Observations[Modelled[I]];
+    Y[Eigen::Index(I)] = float(O.Is == State::Failed ? Worst : Scale(O.Value));
+  }
+  Model->predict(Y, Mean, Deviation);
+
+  const double Least = Scale(*std::min_element(Working.begin(), Working.end()));
+  const bool Bound = ++Turn % BoundEvery == 0;
+  std::optional<size_t> Chosen;
+  double Most = -1;
+  for (Eigen::Index I = 0; I < Mean.size(); ++I) {
+    if (Taken[size_t(I)])
+      continue;
+    const double Works =
+        (Near[I] - Failures[I] + WorksPrior) / (Near[I] + WorksPrior);
+    const double Merit =
+        Works * (Bound ? std::exp(BoundWidth * Deviation[I] - Mean[I])
+                       : expectedImprovement(Least, Mean[I], Deviation[I]));
+    if (Merit > Most) {
+      Most = Merit;
+      Chosen = size_t(I);
+    }
+  }
+  if (!Chosen)
+    return std::nullopt;
+  Point Next = Pool[*Chosen];
+  const auto At = Eigen::Index(*Chosen);
+  note(Next, Scale.back(Mean[At] + Deviation[At]));
+  return Next;
+}
+
+} // namespace
+
+std::unique_ptr<Optimizer> makeBayesian(const SearchSpace &Space,
+                                        uint64_t Seed) {
+  return std::make_unique<Bayesian>(Space, Seed);
+}
+
+} // namespace r3
