@@ -69,6 +69,12 @@ static std::string unsupported(const Variant &V) {
     return "a specialisation";
   if (!V.PtxasLevel.empty())
     return "its own ptxas level";
+  if (V.MaxThreads)
+    return "launch bounds of its own";
+  if (!V.Arch.empty())
+    return "an architecture of its own";
+  if (!V.Remap.empty())
+    return "another shape of block";
   return {};
 }
 

@@ -104,14 +104,15 @@ static void putLaunch(std::string &Out, const Variant &Change) {
   Out += "]\n";
 }
 
-static void putSpecialise(std::string &Out, const Variant &Change) {
-  if (Change.Specialise.empty())
+static void putNumbers(std::string &Out, const std::string &Member,
+                       const std::map<std::string, int64_t> &Numbers) {
+  if (Numbers.empty())
     return;
   std::string Members;
-  for (const auto &[Name, Value] : Change.Specialise)
+  for (const auto &[Name, Value] : Numbers)
     Members += (Members.empty() ? " " : ", ") + quote(Name) + " = " +
                std::to_string(Value);
-  Out += "specialise = {" + Members + " }\n";
+  Out += Member + " = {" + Members + " }\n";
 }
 
 static void putEntry(std::string &Out, const ProfileEntry &Entry) {
@@ -121,11 +122,20 @@ static void putEntry(std::string &Out, const ProfileEntry &Entry) {
   Out += "class = " + quote(Entry.Class) + "\n";
   putText(Out, "pipeline", Change.Pipeline);
   putText(Out, "level", Change.Level);
+  putNumbers(Out, "options", Change.Options);
   if (Change.MaxRegisters)
     Out += format("maxnreg = %u\n", Change.MaxRegisters);
   putText(Out, "ptxas", Change.PtxasLevel);
+  if (Change.MaxThreads)
+    Out += format("maxthreads = %u\n", Change.MaxThreads);
+  if (Change.MinBlocks)
+    Out += format("minblocks = %u\n", Change.MinBlocks);
+  putText(Out, "loads", Change.Loads);
+  putText(Out, "stores", Change.Stores);
+  putText(Out, "arch", Change.Arch);
+  putText(Out, "remap", Change.Remap);
   putLaunch(Out, Change);
-  putSpecialise(Out, Change);
+  putNumbers(Out, "specialise", Change.Specialise);
   if (!Change.Guards.empty())
     Out += "guards = " + quoteList(Change.Guards) + "\n";
   Out += "gain = " + number(Entry.Gain) + "\n";
@@ -255,35 +265,45 @@ static void takeLaunch(Taker &In, Error &Failure, Variant &Change) {
   });
 }
 
-static void takeSpecialise(Taker &In, Variant &Change) {
-  const toml::node *Found = In.find("specialise");
+static void takeNumbers(Taker &In, const std::string &Member,
+                        std::map<std::string, int64_t> &Into) {
+  const toml::node *Found = In.find(Member);
   if (!Found)
     return;
   const toml::table *Table = Found->as_table();
   if (!Table)
-    return In.reject(*Found, "'specialise' is not a table");
+    return In.reject(*Found, "'" + Member + "' is not a table");
   for (const auto &[Name, Value] : *Table)
     if (const toml::value<int64_t> *Number = Value.as_integer())
-      Change.Specialise[std::string(Name.str())] = Number->get();
+      Into[std::string(Name.str())] = Number->get();
     else
-      In.reject(Value, "'specialise' holds integers");
+      In.reject(Value, "'" + Member + "' holds integers");
 }
 
 static ProfileEntry takeEntry(const toml::table &Table, Error &Failure) {
   ProfileEntry Entry;
   Variant Change;
   Taker In(Table, Failure);
-  In.allow({"device", "class", "pipeline", "level", "maxnreg", "ptxas",
-            "launch", "specialise", "guards", "gain", "low", "high", "evidence",
-            "origin", "variant", "versions", "code"});
+  In.allow({"device", "class",      "pipeline",  "level",  "maxnreg",
+            "ptxas",  "maxthreads", "minblocks", "loads",  "stores",
+            "arch",   "remap",      "options",   "launch", "specialise",
+            "guards", "gain",       "low",       "high",   "evidence",
+            "origin", "variant",    "versions",  "code"});
   In.text("device", Entry.Device, /*Needed=*/true);
   In.text("class", Entry.Class);
   In.text("pipeline", Change.Pipeline);
   In.text("level", Change.Level);
+  takeNumbers(In, "options", Change.Options);
   In.integer("maxnreg", Change.MaxRegisters, 255);
   In.text("ptxas", Change.PtxasLevel);
+  In.integer("maxthreads", Change.MaxThreads, 1024);
+  In.integer("minblocks", Change.MinBlocks, 32);
+  In.text("loads", Change.Loads);
+  In.text("stores", Change.Stores);
+  In.text("arch", Change.Arch);
+  In.text("remap", Change.Remap);
   takeLaunch(In, Failure, Change);
-  takeSpecialise(In, Change);
+  takeNumbers(In, "specialise", Change.Specialise);
   In.texts("guards", Change.Guards);
   In.real("gain", Entry.Gain);
   In.real("low", Entry.Low);

@@ -4,8 +4,10 @@
 // checks and takes its value; what the table does not name is refused.
 #include "runtime/support/Variant.h"
 
+#include "runtime/support/BlockShape.h"
 #include "runtime/support/Expression.h"
 #include "runtime/support/Json.h"
+#include "runtime/support/LlvmOptions.h"
 
 #include <algorithm>
 #include <set>
@@ -22,16 +24,26 @@ static void writeMember(json::Writer &Out, const char *Name,
   Out.String(Value);
 }
 
+static void writeMember(json::Writer &Out, const char *Name, uint32_t Value) {
+  if (!Value)
+    return;
+  Out.Key(Name);
+  Out.Uint(Value);
+}
+
 static void writeCodegen(json::Writer &Out, const Variant &V) {
-  if (!V.MaxRegisters && V.PtxasLevel.empty())
+  if (!V.MaxRegisters && V.PtxasLevel.empty() && !V.MaxThreads &&
+      !V.MinBlocks && V.Loads.empty() && V.Stores.empty() && V.Arch.empty())
     return;
   Out.Key("codegen");
   Out.StartObject();
-  if (V.MaxRegisters) {
-    Out.Key("maxnreg");
-    Out.Uint(V.MaxRegisters);
-  }
+  writeMember(Out, "maxnreg", V.MaxRegisters);
   writeMember(Out, "ptxas", V.PtxasLevel);
+  writeMember(Out, "maxthreads", V.MaxThreads);
+  writeMember(Out, "minblocks", V.MinBlocks);
+  writeMember(Out, "loads", V.Loads);
+  writeMember(Out, "stores", V.Stores);
+  writeMember(Out, "arch", V.Arch);
   Out.EndObject();
 }
 
@@ -49,12 +61,13 @@ static void writeLaunch(json::Writer &Out, const Variant &V) {
   Out.EndArray();
 }
 
-static void writeSpecialise(json::Writer &Out, const Variant &V) {
-  if (V.Specialise.empty())
+static void writeNumbers(json::Writer &Out, const char *Member,
+                         const std::map<std::string, int64_t> &Numbers) {
+  if (Numbers.empty())
     return;
-  Out.Key("specialise");
+  Out.Key(Member);
   Out.StartObject();
-  for (const auto &[Name, Value] : V.Specialise) {
+  for (const auto &[Name, Value] : Numbers) {
     Out.Key(Name.data(), rapidjson::SizeType(Name.size()));
     Out.Int64(Value);
   }
@@ -69,9 +82,11 @@ std::string Variant::canonicalJson() const {
   writeMember(Out, "ptx", Ptx);
   writeMember(Out, "pipeline", Pipeline);
   writeMember(Out, "level", Level);
+  writeNumbers(Out, "options", Options);
   writeCodegen(Out, *this);
+  writeMember(Out, "remap", Remap);
   writeLaunch(Out, *this);
-  writeSpecialise(Out, *this);
+  writeNumbers(Out, "specialise", Specialise);
   if (!Guards.empty()) {
     Out.Key("guards");
     Out.StartArray();
@@ -81,6 +96,13 @@ std::string Variant::canonicalJson() const {
   }
   Out.EndObject();
   return {Buffer.GetString(), Buffer.GetSize()};
+}
+
+bool Variant::needsCompiler() const {
+  return !Patch.empty() || !Pipeline.empty() || !Level.empty() ||
+         !Options.empty() || MaxRegisters || MaxThreads || MinBlocks ||
+         !Loads.empty() || !Stores.empty() || !Arch.empty() || !Remap.empty() ||
+         !Specialise.empty();
 }
 
 Digest Variant::id() const { return contentDigest(canonicalJson()); }
@@ -110,12 +132,42 @@ static Error takeLevel(const json::Value &Value, std::string &Into) {
               Into.c_str());
 }
 
-static Error takeRegisters(const json::Value &Value, Variant &Into) {
-  // 255 is what an instruction can name on every architecture.
-  if (!Value.IsUint() || Value.GetUint() > 255)
-    return wrongType("a number up to 255");
-  Into.MaxRegisters = Value.GetUint();
+static Error takeNumber(const json::Value &Value, unsigned Most,
+                        uint32_t &Into) {
+  if (!Value.IsUint() || Value.GetUint() > Most)
+    return fail(ErrorCode::Damaged, "a number up to %u expected", Most);
+  Into = Value.GetUint();
   return Error::success();
+}
+
+static Error takeOneOf(const json::Value &Value,
+                       std::initializer_list<const char *> Words,
+                       std::string &Into) {
+  if (Error E = takeText(Value, Into))
+    return E;
+  std::string Known;
+  for (const char *Word : Words) {
+    if (Into == Word)
+      return Error::success();
+    Known += (Known.empty() ? "" : ", ") + std::string(Word);
+  }
+  return fail(ErrorCode::Damaged, "'%s' is not one of %s", Into.c_str(),
+              Known.c_str());
+}
+
+/// "sm_90", "sm_90a": digits, and a letter for what only this one has.
+static Error takeArch(const json::Value &Value, Variant &Into) {
+  if (Error E = takeText(Value, Into.Arch))
+    return E;
+  std::string_view Text = Into.Arch;
+  if (Text.starts_with("sm_")) {
+    Text.remove_prefix(3);
+    size_t Digits = std::min(Text.find_first_not_of("0123456789"), Text.size());
+    std::string_view Rest = Text.substr(Digits);
+    if (Digits && Digits <= 4 && (Rest.empty() || Rest == "a" || Rest == "f"))
+      return Error::success();
+  }
+  return fail(ErrorCode::Damaged, "'%s' is no architecture", Into.Arch.c_str());
 }
 
 namespace {
@@ -146,11 +198,34 @@ static Error takeMembers(const json::Value &Object,
 }
 
 static Error takeCodegen(const json::Value &Value, Variant &Into) {
+  // 255 is what an instruction can name on every architecture, 1024 the
+  // threads of a block and 32 the blocks of a multiprocessor at a time.
   static constexpr Member Members[] = {
-      {"maxnreg", takeRegisters},
-      {"ptxas", [](const json::Value &Value, Variant &Into) {
+      {"maxnreg",
+       [](const json::Value &Value, Variant &Into) {
+         return takeNumber(Value, 255, Into.MaxRegisters);
+       }},
+      {"ptxas",
+       [](const json::Value &Value, Variant &Into) {
          return takeLevel(Value, Into.PtxasLevel);
-       }}};
+       }},
+      {"maxthreads",
+       [](const json::Value &Value, Variant &Into) {
+         return takeNumber(Value, 1024, Into.MaxThreads);
+       }},
+      {"minblocks",
+       [](const json::Value &Value, Variant &Into) {
+         return takeNumber(Value, 32, Into.MinBlocks);
+       }},
+      {"loads",
+       [](const json::Value &Value, Variant &Into) {
+         return takeOneOf(Value, {"ca", "cg", "cs"}, Into.Loads);
+       }},
+      {"stores",
+       [](const json::Value &Value, Variant &Into) {
+         return takeOneOf(Value, {"wb", "cg", "cs", "wt"}, Into.Stores);
+       }},
+      {"arch", takeArch}};
   return takeMembers(Value, Members, Into);
 }
 
@@ -189,16 +264,26 @@ static Error takeLaunch(const json::Value &Value, Variant &Into) {
   return Error::success();
 }
 
-static Error takeSpecialise(const json::Value &Value, Variant &Into) {
+static Error takeNumbers(const json::Value &Value,
+                         std::map<std::string, int64_t> &Into) {
   if (!Value.IsObject())
     return wrongType("an object");
   for (const auto &Entry : Value.GetObject()) {
     std::string Name(Entry.name.GetString(), Entry.name.GetStringLength());
     if (!Entry.value.IsInt64())
       return wrongType("an integer").in(Name);
-    if (!Into.Specialise.emplace(Name, Entry.value.GetInt64()).second)
-      return fail(ErrorCode::Damaged, "scalar '%s' occurs twice", Name.c_str());
+    if (!Into.emplace(Name, Entry.value.GetInt64()).second)
+      return fail(ErrorCode::Damaged, "'%s' occurs twice", Name.c_str());
   }
+  return Error::success();
+}
+
+static Error takeOptions(const json::Value &Value, Variant &Into) {
+  if (Error E = takeNumbers(Value, Into.Options))
+    return E;
+  for (const auto &[Name, Number] : Into.Options)
+    if (Error E = checkLlvmOption(Name, Number))
+      return E;
   return Error::success();
 }
 
@@ -229,9 +314,15 @@ Expected<Variant> Variant::parse(std::string_view Json) {
        }},
       {"level", [](const json::Value &Value,
                    Variant &Into) { return takeLevel(Value, Into.Level); }},
+      {"options", takeOptions},
       {"codegen", takeCodegen},
+      {"remap", [](const json::Value &Value,
+                   Variant &Into) { return takeText(Value, Into.Remap); }},
       {"launch", takeLaunch},
-      {"specialise", takeSpecialise},
+      {"specialise",
+       [](const json::Value &Value, Variant &Into) {
+         return takeNumbers(Value, Into.Specialise);
+       }},
       {"guards", takeGuards}};
   Expected<json::Document> Document = json::parse(Json, "variant");
   if (!Document)
@@ -239,13 +330,12 @@ Expected<Variant> Variant::parse(std::string_view Json) {
   Variant Result;
   if (Error E = takeMembers(*Document, Members, Result))
     return E.in("variant");
-  if (!Result.Ptx.empty() &&
-      !(Result.Patch.empty() && Result.Pipeline.empty() &&
-        Result.Level.empty() && !Result.MaxRegisters &&
-        Result.Specialise.empty()))
+  if (!Result.Ptx.empty() && Result.needsCompiler())
     return fail(ErrorCode::Damaged,
-                "variant: PTX is not compiled again: there is no patch, "
-                "pipeline, level, maxnreg or specialise beside it");
+                "variant: PTX is not compiled again: only ptxas, launch and "
+                "guards can be beside it");
+  if (Error E = checkRemap(Result))
+    return E.in("variant");
   return Result;
 }
 

@@ -159,7 +159,10 @@ std::vector<Bytes> variantSeeds() {
   return bytesOf(
       {"{}",
        R"j({"patch":"--- a\n+++ b\n","pipeline":"default<O2>","level":"O3",)j"
-       R"j("codegen":{"maxnreg":64,"ptxas":"O1"},)j"
+       R"j("options":{"unroll-count":4},)j"
+       R"j("codegen":{"maxnreg":64,"ptxas":"O1","maxthreads":256,)j"
+       R"j("minblocks":2,"loads":"cg","stores":"cs","arch":"sm_90a"},)j"
+       R"j("remap":"split-x=4",)j"
        R"j("launch":[{"target":"grid.x","value":"ceildiv(grid.x,2)"}],)j"
        R"j("specialise":{"m":-1,"n":4},"guards":["align(p,16)","n==4"]})j"});
 }
@@ -174,6 +177,7 @@ std::vector<Bytes> profileSeeds() {
   E.Device = "sm_90 H200";
   E.Change =
       *Variant::parse(R"j({"pipeline":"default<O2>","codegen":{"maxnreg":64},)j"
+                      R"j("options":{"slp-threshold":-2},)j"
                       R"j("launch":[{"target":"grid.x","value":"grid.x*2"}],)j"
                       R"j("specialise":{"n":4},"guards":["align(p,16)"]})j");
   E.Gain = 1.25;

@@ -31,6 +31,19 @@ TEST(Variant, CanonicalOrder) {
   EXPECT_EQ(Parsed->id(), contentDigest(Canonical));
 }
 
+TEST(Variant, SaysHowCodeIsGenerated) {
+  const char *Json =
+      R"j({"pipeline":"default<O2>","options":{"inline-threshold":500,)j"
+      R"j("slp-threshold":-2},"codegen":{"maxthreads":256,"minblocks":2,)j"
+      R"j("loads":"cg","stores":"cs","arch":"sm_90a"},)j"
+      R"j("remap":"split-x=4"})j";
+  Expected<Variant> Parsed = Variant::parse(Json);
+  ASSERT_TRUE(Parsed) << Parsed.error().message();
+  EXPECT_EQ(Parsed->canonicalJson(), Json);
+  EXPECT_TRUE(Parsed->needsCompiler());
+  EXPECT_FALSE(Variant().needsCompiler());
+}
+
 TEST(Variant, EmptyMembersAreLeftOut) {
   Expected<Variant> Parsed = Variant::parse(
       R"j({"patch":"","codegen":{"maxnreg":0},"launch":[],"guards":[]})j");
@@ -53,6 +66,21 @@ TEST(Variant, ParsingIsStrict) {
                     "PTX is not compiled again"));
   EXPECT_TRUE(fails(R"j({"codegen":{"maxnreg":256}})j", "up to 255"));
   EXPECT_TRUE(fails(R"j({"codegen":{"maxnreg":-1}})j", "up to 255"));
+  EXPECT_TRUE(fails(R"j({"options":{"slp-threshold":1.5}})j", "an integer"));
+  EXPECT_TRUE(fails(R"j({"options":{"unroll-count":0}})j",
+                    "options: unroll-count: 0 is not within 1 to 1024"));
+  EXPECT_TRUE(fails(R"j({"options":{"fp-contract":1}})j",
+                    "no option of LLVM that a variant may set (inline-"));
+  EXPECT_TRUE(fails(R"j({"codegen":{"maxthreads":1025}})j", "up to 1024"));
+  EXPECT_TRUE(fails(R"j({"codegen":{"minblocks":33}})j", "up to 32"));
+  EXPECT_TRUE(fails(R"j({"codegen":{"loads":"wt"}})j", "not one of ca, cg"));
+  EXPECT_TRUE(fails(R"j({"codegen":{"stores":"ca"}})j", "not one of wb, cg"));
+  for (const char *Arch : {"sm_", "sm_90b", "sm_90aa", "compute_90", "90"})
+    EXPECT_TRUE(fails(
+        (R"j({"codegen":{"arch":")j" + std::string(Arch) + "\"}}").c_str(),
+        "is no architecture"));
+  EXPECT_TRUE(fails(R"j({"ptx":".version","remap":"split-x=2"})j",
+                    "PTX is not compiled again"));
   EXPECT_TRUE(fails(R"j({"codegen":{"x":1}})j", "codegen: unknown member 'x'"));
   EXPECT_TRUE(fails(R"j({"launch":[{"target":"grid.w","value":"1"}]})j",
                     "'grid.w' is no target"));

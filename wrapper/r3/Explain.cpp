@@ -184,10 +184,23 @@ private:
       line("passes", V.Pipeline);
     if (!V.Level.empty())
       line("codegen", V.Level);
+    for (const auto &[Name, Value] : V.Options)
+      line("option", Name + " = " + std::to_string(Value));
     if (V.MaxRegisters)
       line("codegen", "at most " + plural(V.MaxRegisters, "register"));
     if (!V.PtxasLevel.empty())
       line("ptxas", V.PtxasLevel);
+    if (V.MaxThreads || V.MinBlocks)
+      line("bounds", format("%u threads, %u blocks at a time", V.MaxThreads,
+                            V.MinBlocks));
+    if (!V.Loads.empty())
+      line("loads", V.Loads);
+    if (!V.Stores.empty())
+      line("stores", V.Stores);
+    if (!V.Arch.empty())
+      line("arch", V.Arch);
+    if (!V.Remap.empty())
+      line("blocks", V.Remap);
     for (const LaunchRule &R : V.Launch)
       line("launch", R.Target + " = " + R.Value);
     for (const auto &[Name, Value] : V.Specialise)

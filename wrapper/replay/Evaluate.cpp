@@ -32,6 +32,12 @@ std::string refusal(const Variant &V, const std::string &Backend) {
     return "a register limit has no meaning on the cpu device";
   if (Backend == "cpu" && !V.PtxasLevel.empty())
     return "a ptxas level has no meaning on the cpu device";
+  if (Backend == "cpu" && (V.MaxThreads || V.MinBlocks))
+    return "launch bounds have no meaning on the cpu device";
+  if (Backend == "cpu" && !(V.Loads.empty() && V.Stores.empty()))
+    return "cache operators have no meaning on the cpu device";
+  if (Backend == "cpu" && !V.Arch.empty())
+    return "a GPU's architecture has no meaning on the cpu device";
   return {};
 }
 
