@@ -6,6 +6,7 @@
 #include "plugin/device/DevicePass.h"
 #include "plugin/host/HostPass.h"
 #include "plugin/instrument/Builds.h"
+#include "plugin/ir/RemapBlocks.h"
 
 #include "llvm/Passes/PassBuilder.h"
 
@@ -57,10 +58,37 @@ struct InstrumentPass : PassInfoMixin<InstrumentPass> {
   static bool isRequired() { return true; }
 };
 
+/// For opt: what the compile worker does to a kernel whose blocks have another
+/// shape.
+struct RemapPass : PassInfoMixin<RemapPass> {
+  r3::BlockShape Shape;
+
+  explicit RemapPass(const r3::BlockShape &Shape) : Shape(Shape) {}
+  PreservedAnalyses run(Module &M, ModuleAnalysisManager &) {
+    if (r3::Error Problem = r3::ir::remapBlocks(M, Shape))
+      M.getContext().emitError(Problem.message());
+    return PreservedAnalyses::none();
+  }
+  static bool isRequired() { return true; }
+};
+
+/// "remap<split-x=4>".
+bool parseRemap(StringRef Name, ModulePassManager &Manager) {
+  if (!Name.consume_front("remap<") || !Name.consume_back(">"))
+    return false;
+  auto Shape = r3::BlockShape::parse(Name.str());
+  if (!Shape)
+    return false;
+  Manager.addPass(RemapPass(*Shape));
+  return true;
+}
+
 bool parsePass(StringRef Name, ModulePassManager &Manager,
                ArrayRef<PassBuilder::PipelineElement>) {
   if (!Name.consume_front("r3-"))
     return false;
+  if (parseRemap(Name, Manager))
+    return true;
   auto Kind = r3::instrument::findBuildKind(Name);
   if (!Kind)
     return false;

@@ -3,13 +3,13 @@
 // sizes, lanes and warps stay; a kernel that is told its index in another way
 // is refused.
 // RUN: %clang %cuda --cuda-device-only -O2 -Xclang -disable-llvm-passes -emit-llvm -c %s -o %t.bc
-// RUN: opt -load-pass-plugin=%plugin -mcpu=sm_90 -passes='r3-remap,verify' %t.bc -S -o %t.ll
+// RUN: opt -load-pass-plugin=%plugin -mcpu=sm_90 -passes='r3-permute,verify' %t.bc -S -o %t.ll
 // RUN: FileCheck %s --input-file=%t.ll
 // RUN: opt -mcpu=sm_90 -passes='default<O2>' %t.ll -o %t.o2.bc
 // RUN: llc -mcpu=sm_90 -mattr=+ptx80 %t.o2.bc -o %t.ptx
 // RUN: ptxas -arch=sm_90 %t.ptx -o %t.cubin
 // RUN: %clang %cuda -DASSEMBLY --cuda-device-only -O2 -Xclang -disable-llvm-passes -emit-llvm -c %s -o %t.asm.bc
-// RUN: not opt -load-pass-plugin=%plugin -mcpu=sm_90 -passes=r3-remap %t.asm.bc -S -o /dev/null 2>&1 | FileCheck %s --check-prefix=ASM
+// RUN: not opt -load-pass-plugin=%plugin -mcpu=sm_90 -passes=r3-permute %t.asm.bc -S -o /dev/null 2>&1 | FileCheck %s --check-prefix=ASM
 extern "C" __global__ void step(int *out) {
   out[blockIdx.y * blockDim.x + threadIdx.z] = threadIdx.x % warpSize;
 #ifdef ASSEMBLY

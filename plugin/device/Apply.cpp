@@ -7,6 +7,7 @@
 #include "plugin/device/Profile.h"
 #include "plugin/device/Snapshot.h"
 #include "plugin/ir/Closure.h"
+#include "plugin/ir/Codegen.h"
 #include "plugin/ir/Diagnostics.h"
 #include "plugin/ir/Pipeline.h"
 
@@ -40,13 +41,14 @@ deriveTuned(std::span<const uint8_t> Bitcode, const std::string &Kernel,
   if (!Machine)
     return Machine.error();
   if (Error Problem =
-          ir::runPipeline(**Closure, **Machine, Change.Pipeline, Level))
+          ir::runPipeline(**Closure, **Machine, Change.Pipeline, Level,
+                          Change.Options))
     return Problem;
   Function *Tuned = (*Closure)->getFunction(Kernel);
   if (!Tuned || Tuned->isDeclaration())
     return fail(ErrorCode::Failed, "the pipeline lost the kernel");
-  if (Change.MaxRegisters)
-    Tuned->addFnAttr("nvvm.maxnreg", std::to_string(Change.MaxRegisters));
+  if (Error Problem = ir::applyCodegen(*Tuned, Change))
+    return Problem;
   Tuned->setName(Kernel + TunedSuffix);
   StripDebugInfo(**Closure);
   for (const char *Name : {"llvm.ident", "llvm.module.flags",

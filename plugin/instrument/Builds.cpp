@@ -36,7 +36,7 @@ static const BuildKind Kinds[] = {
      }},
     {"no-op", /*InRegisters=*/false,
      [](Module &M, ArrayRef<uint8_t>) { return without(returnAtOnce(M)); }},
-    {"remap", /*InRegisters=*/false,
+    {"permute", /*InRegisters=*/false,
      [](Module &M, ArrayRef<uint8_t>) { return without(addRemap(M)); }},
 };
 

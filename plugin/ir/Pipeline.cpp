@@ -9,6 +9,7 @@
 #include "plugin/ir/Pipeline.h"
 
 #include "plugin/ir/Diagnostics.h"
+#include "plugin/ir/ScopedOptions.h"
 
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/Instructions.h"
@@ -260,7 +261,8 @@ static Error verify(const Module &M, const std::string &Reported) {
 }
 
 Error runPipeline(Module &M, TargetMachine &Machine,
-                  const std::string &Pipeline, const std::string &Level) {
+                  const std::string &Pipeline, const std::string &Level,
+                  const std::map<std::string, int64_t> &Options) {
   std::string Text = Pipeline;
   if (Text.empty())
     Text.append("default<").append(Level).append(">");
@@ -272,6 +274,9 @@ Error runPipeline(Module &M, TargetMachine &Machine,
   std::optional<DeviceOption> Option;
   if (M.getTargetTriple().isNVPTX())
     Option.emplace();
+  ScopedOptions Scoped;
+  if (Error Problem = Scoped.set(Options))
+    return Problem.in("options");
   std::string Reported;
   {
     ScopedHandler Handler(M.getContext(), Reported);

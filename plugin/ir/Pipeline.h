@@ -18,6 +18,7 @@
 #include "llvm/Target/TargetMachine.h"
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -28,9 +29,11 @@ namespace r3::ir {
 Expected<std::unique_ptr<llvm::TargetMachine>>
 createTargetMachine(const llvm::Module &M, const std::string &Level);
 
-/// Empty Pipeline: the default one of Level.
+/// Empty Pipeline: the default one of Level. Options: of LLVM, see
+/// ScopedOptions.h.
 Error runPipeline(llvm::Module &M, llvm::TargetMachine &Machine,
-                  const std::string &Pipeline, const std::string &Level);
+                  const std::string &Pipeline, const std::string &Level,
+                  const std::map<std::string, int64_t> &Options = {});
 
 /// Adds the module pass of this name to a pipeline; false: knows none.
 using PassParser =

@@ -22,7 +22,7 @@ protected:
 TEST_F(RemapTest, EachBlockAndThreadIsThereOnceInItsLane) {
   const Dim3 Grids[] = {{1, 1, 1}, {7, 1, 1}, {5, 3, 2}, {64, 1, 4}};
   const Dim3 Sizes[] = {{1, 1, 1}, {100, 1, 1}, {8, 8, 3}, {32, 4, 1}};
-  KernelHandle Kernel = build("places", "remap");
+  KernelHandle Kernel = build("places", "permute");
   for (const Dim3 &Grid : Grids)
     for (const Dim3 &Size : Sizes)
       for (uint64_t Seed : {0, 1, 2, 3, 99}) {
@@ -43,7 +43,7 @@ TEST_F(RemapTest, EachBlockAndThreadIsThereOnceInItsLane) {
 }
 
 TEST_F(RemapTest, OrdersDiffer) {
-  KernelHandle Kernel = build("last", "remap");
+  KernelHandle Kernel = build("last", "permute");
   std::set<int> Last;
   for (uint64_t Seed : {0, 1, 2, 3, 4, 5}) {
     Buffer<int> Out(1);
@@ -56,7 +56,7 @@ TEST_F(RemapTest, OrdersDiffer) {
 
 TEST_F(RemapTest, WhatReadsNoIndexOrReadsItInAssemblyIsRefused) {
   for (const char *Kernel : {"indexless", "assembled"}) {
-    auto Made = replay::instrument(bitcodeOf("Kernels"), Kernel, "remap");
+    auto Made = replay::instrument(bitcodeOf("Kernels"), Kernel, "permute");
     ASSERT_FALSE(Made) << Kernel;
     EXPECT_NE(Made.error().message().find(Kernel[0] == 'i'
                                               ? "reads no index"

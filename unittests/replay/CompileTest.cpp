@@ -5,6 +5,7 @@
 #include "wrapper/replay/CompileLink.h"
 #include "wrapper/replay/ElfCode.h"
 
+#include "runtime/support/BlockShape.h"
 #include "runtime/support/Files.h"
 #include "runtime/support/Process.h"
 #include "runtime/support/Variant.h"
@@ -27,7 +28,9 @@ protected:
                  const std::string &Arch = "sm_90") {
     auto Bitcode = readFile(R3_TEST_KERNELS ".bc");
     ASSERT_TRUE(Bitcode) << Bitcode.error().message();
-    Link.setJob({Backend, Kernel, Arch, "O2", *Bitcode});
+    CompileJob Job{Backend, Kernel, Arch, "O2", *Bitcode};
+    Job.Parameters = {"x", "y", "a", "n"};
+    Link.setJob(std::move(Job));
   }
   Build build(const Variant &V, uint64_t DeadlineMs = 60000) {
     return Link.build(V.canonicalJson(), DeadlineMs);
@@ -70,6 +73,59 @@ TEST_F(CompileTest, BuildsRepeatAndVariantsDiffer) {
   Build B = build(Limited);
   EXPECT_EQ(B.Ending, Outcome::Ok) << B.Message;
   EXPECT_LE(B.Registers, 16u);
+}
+
+TEST_F(CompileTest, CodeIsGeneratedAsAVariantSays) {
+  std::vector<Variant> All(8);
+  All[1].MaxThreads = 64;
+  All[1].MinBlocks = 32;
+  All[2].Loads = "cg";
+  All[3].Stores = "cs";
+  All[4].Specialise["n"] = 1024;
+  All[5].Specialise["block.x"] = 64;
+  All[6].Remap = "split-x=2";
+  BlockShape::parse(All[6].Remap)->putInto(All[6]);
+  All[7].Loads = All[7].Stores = "cs";
+  std::set<std::string> Codes;
+  for (const Variant &V : All) {
+    Build B = build(V);
+    EXPECT_EQ(B.Ending, Outcome::Ok) << V.canonicalJson() << ": " << B.Message;
+    Codes.insert(B.Code);
+  }
+  EXPECT_GE(Codes.size(), 7u); // bounds need not change anything
+  Variant Own;
+  Own.Arch = "sm_90a";
+  EXPECT_EQ(build(Own).Ending, Outcome::Ok) << build(Own).Message;
+  Own.Arch = "sm_100a";
+  EXPECT_THAT(build(Own).Message, HasSubstr("is for sm_90, not for sm_100a"));
+}
+
+TEST_F(CompileTest, GuardsTellTheCompiler) {
+  setKernel("cuda", "strided");
+  Variant Guarded;
+  Guarded.Guards = {"divides(4,n)"};
+  EXPECT_EQ(build(Guarded).Ending, Outcome::Ok) << build(Guarded).Message;
+  Guarded.Guards = {"align(x,16)", "divides(3,n)", "divides(32,block.x)"};
+  EXPECT_EQ(build(Guarded).Ending, Outcome::Ok) << build(Guarded).Message;
+}
+
+TEST_F(CompileTest, BlocksThatMustStayAreNamed) {
+  setKernel("cuda", "staged");
+  Variant V;
+  BlockShape::parse("split-x=2")->putInto(V);
+  Build B = build(V);
+  EXPECT_NE(B.Ending, Outcome::Ok);
+  EXPECT_THAT(B.Message, HasSubstr("the kernel has shared memory"));
+}
+
+TEST_F(CompileTest, OptionsOfLlvmHoldForOneBuild) {
+  setKernel("cuda", "hang"); // which has a loop
+  Build Original = build("default<O2>");
+  Variant V;
+  V.Pipeline = "default<O2>";
+  V.Options = {{"rotation-max-header-size", 0}};
+  EXPECT_EQ(build(V).Ending, Outcome::Ok) << build(V).Message;
+  EXPECT_EQ(build("default<O2>").Code, Original.Code);
 }
 
 TEST_F(CompileTest, PrintedPipelinesBuild) {

@@ -58,7 +58,7 @@ std::string Session::orderOfOriginal(size_t Index, const Evaluation &E) {
 }
 
 Session::CheckOutcome Session::checkBlockOrder(Evaluation &E) {
-  if (std::string Why = loadInstrumented(RemappedSlot, "remap"); !Why.empty())
+  if (std::string Why = loadInstrumented(RemappedSlot, "permute"); !Why.empty())
     return {{}, Why};
   std::vector<size_t> Independent;
   std::string Why;
@@ -70,7 +70,7 @@ Session::CheckOutcome Session::checkBlockOrder(Evaluation &E) {
   if (Independent.empty())
     return {{}, Why};
   Build B =
-      Compiler->build(E.Change.canonicalJson(), Setup.BuildDeadlineMs, "remap");
+      Compiler->build(E.Change.canonicalJson(), Setup.BuildDeadlineMs, "permute");
   if (B.Ending != Outcome::Ok)
     return {{B.Ending, "built for other orders of blocks: " + B.Message}, ""};
   Attempt Loaded = loadVariant(RemappedVariantSlot, std::move(B.Binary), E);

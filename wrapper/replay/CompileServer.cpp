@@ -200,9 +200,7 @@ void CompileServer::findPromise(const Variant &V, BuildResult &R) const {
 
 Expected<std::vector<uint8_t>> CompileServer::codeOf(const Variant &V) const {
   const auto &Code = V.Patch.empty() ? Bitcode : Patched.at(V.Patch).Bitcode;
-  return V.Specialise.empty()
-             ? Code
-             : specialise(Code, Kernel, Parameters, V.Specialise);
+  return isSpecial(V) ? specialise(Code, Kernel, Parameters, V) : Code;
 }
 
 /// The same, instrumented; what is to be said of that goes into P.
@@ -254,8 +252,7 @@ Expected<ForkProduct> CompileServer::makePtx(const Variant &V,
     return P;
   }
   std::unique_ptr<CudaClosure> Own;
-  if (!Closure || !Instrument.empty() || !V.Patch.empty() ||
-      !V.Specialise.empty()) {
+  if (!Closure || !Instrument.empty() || !V.Patch.empty() || isSpecial(V)) {
     auto Code = codeOf(V, Instrument, P);
     if (!Code)
       return Code.error();
@@ -303,7 +300,7 @@ BuildResult CompileServer::buildCuda(const Variant &V,
     return R;
   const auto Used = static_cast<uint64_t>(msSince(Begin));
   PtxasOptions O;
-  O.Arch = Arch;
+  O.Arch = V.Arch.empty() ? Arch : V.Arch;
   O.Level = V.PtxasLevel.empty() ? ptxasLevel(Level) : V.PtxasLevel;
   O.Kernel = Kernel;
   O.DeadlineMs = DeadlineMs > Used ? DeadlineMs - Used : 1;
@@ -330,6 +327,7 @@ Expected<ForkProduct> CompileServer::makeObject(const Variant &V,
   O.Kernel = Kernel;
   O.Pipeline = V.Pipeline.empty() ? "default<" + Level + ">" : V.Pipeline;
   O.Level = V.Level.empty() ? Level : V.Level;
+  O.Options = V.Options;
   O.CheckBounds = Instrument == "bounds";
   const auto Start = Clock::now();
   auto Object = compileForCpu(*Code, O);

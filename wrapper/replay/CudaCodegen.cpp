@@ -5,6 +5,7 @@
 #include "wrapper/replay/CudaCodegen.h"
 
 #include "plugin/ir/Closure.h"
+#include "plugin/ir/Codegen.h"
 #include "plugin/ir/Pipeline.h"
 
 #include "llvm/Bitcode/BitcodeReader.h"
@@ -61,21 +62,24 @@ Expected<std::string> CudaClosure::toPtx(const Variant &V,
                                          const std::string &Level,
                                          std::map<std::string, double> &Ms) {
   llvm::Module &M = *S->Module;
+  if (!V.Arch.empty())
+    if (Error E = ir::setArchitecture(M, V.Arch))
+      return E;
   // The pipeline's machine is that of the build; the variant's level is one of
   // code generation.
   auto Machine = ir::createTargetMachine(M, Level);
   if (!Machine)
     return Machine.error();
   auto Start = Clock::now();
-  if (Error E = ir::runPipeline(M, **Machine, V.Pipeline, Level))
+  if (Error E = ir::runPipeline(M, **Machine, V.Pipeline, Level, V.Options))
     return E;
   Ms["pipeline"] = msSince(Start);
 
   llvm::Function *Kernel = M.getFunction(S->Kernel);
   if (!Kernel || Kernel->isDeclaration())
     return Error(ErrorCode::Failed, "the pipeline removed the kernel");
-  if (V.MaxRegisters)
-    Kernel->addFnAttr("nvvm.maxnreg", std::to_string(V.MaxRegisters));
+  if (Error E = ir::applyCodegen(*Kernel, V))
+    return E;
 
   Start = Clock::now();
   auto Generator =

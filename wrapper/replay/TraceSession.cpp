@@ -8,6 +8,7 @@
 // launches can have left is told where the variant is right otherwise.
 #include "wrapper/replay/Evaluation.h"
 
+#include "runtime/support/BlockShape.h"
 #include "runtime/support/TraceAbi.h"
 
 #include <algorithm>
@@ -126,6 +127,10 @@ Session::CheckOutcome Session::checkTrace(Evaluation &E) {
   Variant Source;
   Source.Patch = E.Change.Patch;
   Source.Launch = E.Change.Launch;
+  // The launch of another shape of block is only right for a kernel that is
+  // made for it.
+  if (auto Shape = BlockShape::parse(E.Change.Remap); Shape)
+    Shape->putInto(Source);
   if (Source.isOriginal())
     return {{}, "source and launch are the original's"};
   std::string Json = Source.canonicalJson();

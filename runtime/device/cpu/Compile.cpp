@@ -121,7 +121,8 @@ static Error optimise(Module &M, TargetMachine &Machine,
     if (Error Failure =
             ir::runPipeline(M, Machine, "always-inline", Options.Level))
       return Failure;
-  return ir::runPipeline(M, Machine, Options.Pipeline, Options.Level);
+  return ir::runPipeline(M, Machine, Options.Pipeline, Options.Level,
+                         Options.Options);
 }
 
 /// Retargets, optimises and emits a closure. Image: filled by describeKernel,

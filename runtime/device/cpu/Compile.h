@@ -9,6 +9,7 @@
 #include "runtime/support/Error.h"
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,6 +20,7 @@ struct CpuCompileOptions {
   std::string Kernel;   // mangled name
   std::string Pipeline; // empty: the default one of Level
   std::string Level = "O2";
+  std::map<std::string, int64_t> Options; // of LLVM, while the pipeline runs
   /// Check every access to global memory against the device's allocations.
   bool CheckBounds = false;
 };
