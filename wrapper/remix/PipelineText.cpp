@@ -88,40 +88,6 @@ private:
   size_t At = 0;
 };
 
-/// Passes that leave the code as it is, or that clang needs for other reasons.
-bool isInert(const PassNode &Pass) {
-  static constexpr std::array Names = {"require",
-                                       "invalidate",
-                                       "verify",
-                                       "annotation-remarks",
-                                       "annotation2metadata",
-                                       "forceattrs",
-                                       "coro-early",
-                                       "coro-split",
-                                       "coro-cleanup",
-                                       "coro-elide",
-                                       "cg-profile",
-                                       "rel-lookup-table-converter",
-                                       "alloc-token",
-                                       "allow-ubsan-checks",
-                                       "transform-warning",
-                                       "openmp-opt",
-                                       "openmp-opt-cgscc",
-                                       "nvvm-reflect",
-                                       "memprof-remove-attributes",
-                                       "ee-instrument",
-                                       "recompute-globalsaa",
-                                       "coro-annotation-elide",
-                                       "no-op-module",
-                                       "no-op-function",
-                                       "strip-dead-prototypes",
-                                       "elim-avail-extern",
-                                       "inferattrs",
-                                       "lower-expect"};
-  std::string Base = Pass.base();
-  return std::find(Names.begin(), Names.end(), Base) != Names.end();
-}
-
 void collect(const Pipeline &List, const std::string &Kind,
              std::vector<size_t> &Path, std::vector<PassPlace> &Places) {
   for (size_t I = 0; I < List.size(); ++I) {
@@ -157,6 +123,39 @@ void print(const Pipeline &List, std::string &Text) {
 }
 
 } // namespace
+
+bool isInert(const PassNode &Pass) {
+  static constexpr std::array Names = {"require",
+                                       "invalidate",
+                                       "verify",
+                                       "annotation-remarks",
+                                       "annotation2metadata",
+                                       "forceattrs",
+                                       "coro-early",
+                                       "coro-split",
+                                       "coro-cleanup",
+                                       "coro-elide",
+                                       "cg-profile",
+                                       "rel-lookup-table-converter",
+                                       "alloc-token",
+                                       "allow-ubsan-checks",
+                                       "transform-warning",
+                                       "openmp-opt",
+                                       "openmp-opt-cgscc",
+                                       "nvvm-reflect",
+                                       "memprof-remove-attributes",
+                                       "ee-instrument",
+                                       "recompute-globalsaa",
+                                       "coro-annotation-elide",
+                                       "no-op-module",
+                                       "no-op-function",
+                                       "strip-dead-prototypes",
+                                       "elim-avail-extern",
+                                       "inferattrs",
+                                       "lower-expect"};
+  std::string Base = Pass.base();
+  return std::find(Names.begin(), Names.end(), Base) != Names.end();
+}
 
 std::string PassNode::base() const { return Name.substr(0, Name.find('<')); }
 

@@ -36,6 +36,10 @@ std::string pipelineText(const Pipeline &P);
 /// manager that is not known.
 std::string childKind(const PassNode &Manager, const std::string &Outer);
 
+/// Whether a pass leaves code as it is, or clang needs it for other reasons:
+/// it is not edited.
+bool isInert(const PassNode &Pass);
+
 /// One place of a pipeline: the list that holds it, and the index in it.
 struct PassPlace {
   std::vector<size_t> Path; // indices of the managers from the top

@@ -9,6 +9,7 @@
 #include "runtime/support/Worker.h"
 #include "wrapper/remix/Journal.h"
 #include "wrapper/remix/Space.h"
+#include "wrapper/remix/space/Dimensions.h"
 
 #include <atomic>
 #include <functional>
@@ -48,13 +49,15 @@ struct SearchRecording {
 
 struct SearchKernel {
   JournalKernel About;
-  std::string Level; // of the program's unit
-  double Share = 0;  // of the run time, 0..1
+  std::string Level;                 // of the program's unit
+  double Share = 0;                  // of the run time, 0..1
+  std::vector<SpaceLaunch> Launches; // what Recordings hold
   std::vector<SearchRecording> Recordings;
 };
 
 struct SearchOptions {
   SpaceSource Space = thinSpaceSource();
+  SpaceLimits Limits; // of the space
   uint64_t Seed = 0;
   uint64_t BudgetMs = 20 * 60 * 1000;
   uint64_t MoreMs = 0; // added to an existing session's budget

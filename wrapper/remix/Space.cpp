@@ -3,6 +3,7 @@
 // Draws the thin space.
 #include "wrapper/remix/Space.h"
 
+#include "runtime/support/LaunchMap.h"
 #include "wrapper/remix/PipelineText.h"
 
 #include <algorithm>
@@ -170,7 +171,31 @@ private:
   std::map<std::string, std::vector<std::string>> Pool;
 };
 
+uint64_t alignmentOf(uint64_t Address) {
+  uint64_t Power = 1;
+  while (Power < 256 && Address % (2 * Power) == 0)
+    Power *= 2;
+  return Power;
+}
+
 } // namespace
+
+SpaceLaunch spaceLaunch(const Recording &R) {
+  SpaceLaunch Result;
+  Result.Launch = R.Launch;
+  const LaunchView View(R);
+  for (const ArgumentField &Field : R.Fields) {
+    if (Field.Name.find('.') != std::string::npos)
+      continue;
+    if (Field.Type == ValueType::Pointer) {
+      if (auto Bits = View.bitsOf(Field.Name))
+        Result.Pointers[Field.Name] = alignmentOf(*Bits);
+    } else if (auto Value = View.numberOf(Field.Name)) {
+      Result.Scalars[Field.Name] = *Value;
+    }
+  }
+  return Result;
+}
 
 Expected<std::vector<Candidate>> thinSpace(const SpaceInput &Input) {
   return Drawer(Input).draw();

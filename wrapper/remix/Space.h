@@ -6,6 +6,7 @@
 // seed alone, so that a search that is continued meets the same variants.
 #pragma once
 
+#include "runtime/support/Recording.h"
 #include "runtime/support/Variant.h"
 
 #include <cstdint>
@@ -16,9 +17,23 @@
 
 namespace r3 {
 
+/// What one recorded launch says of what a variant may be made for.
+struct SpaceLaunch {
+  LaunchConfig Launch;
+  std::map<std::string, int64_t> Scalars;   // integer parameters
+  std::map<std::string, uint64_t> Pointers; // largest power of two up to 256
+                                            // that divides the address
+};
+
+/// Parameters alone: what is a field of one cannot be specialised.
+SpaceLaunch spaceLaunch(const Recording &R);
+
 struct SpaceInput {
   std::string Backend; // "cuda" or "cpu"
+  std::string Arch;    // "sm_90": of the program's device code
   std::string Level;   // at which the program's unit was compiled: "O2"
+  /// The recordings that the search sees.
+  std::vector<SpaceLaunch> Launches;
   /// Printed default pipelines by level, from the worker.
   std::map<std::string, std::string> Pipelines;
   uint64_t Seed = 0;
