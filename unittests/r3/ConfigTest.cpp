@@ -14,7 +14,8 @@ TEST(ConfigTest, TheTemplateChangesNothing) {
   auto C = Config::parse(ConfigTemplate, "r3.toml");
   ASSERT_TRUE(C) << C.error().message();
   EXPECT_FALSE(C->RecordLimitBytes || C->RecordClasses || C->RecordCount ||
-               C->RecordMinShare || C->RemixBudgetMs);
+               C->RecordMinShare || C->RemixBudgetMs || C->Space.Edits ||
+               !C->Space.Values.empty());
 }
 
 TEST(ConfigTest, TheTemplatesCommentsAreTheDefaults) {
@@ -28,6 +29,7 @@ TEST(ConfigTest, TheTemplatesCommentsAreTheDefaults) {
   EXPECT_EQ(C->RecordCount, 2u);
   EXPECT_EQ(C->RecordMinShare, 1.0);
   EXPECT_EQ(C->RemixBudgetMs, 20u * 60 * 1000);
+  EXPECT_EQ(C->Space.Edits, 12u);
 }
 
 TEST(ConfigTest, AnEmptyFileIsARoot) {
@@ -46,11 +48,32 @@ TEST(ConfigTest, NamesMistakesWithTheirLine) {
   EXPECT_TRUE(Fails("[record]\ncount = 0", "from 1"));
   EXPECT_TRUE(Fails("[record]\nmin-share = 101", "from 0 to 100"));
   EXPECT_TRUE(Fails("[remix]\nbudget = \"soon\"", "soon"));
+  EXPECT_TRUE(Fails("[space]\nregisters = [32]",
+                    "r3.toml: line 2: the search space has no 'registers'; it "
+                    "has edits, base, passes, level"));
+  EXPECT_TRUE(Fails("[space]\nmaxnreg = [32, 33]", "'33' is none of 32, 40"));
+  EXPECT_TRUE(Fails("[space]\nmaxnreg = 32", "line 2: a list expected"));
+  EXPECT_TRUE(Fails("[space]\nmaxnreg = [1.5]", "a number or a text"));
+  EXPECT_TRUE(Fails("[space]\nedits = 13", "from 0 to 12"));
+  EXPECT_TRUE(Fails("[space]\nedits = [1]", "from 0 to 12"));
   EXPECT_TRUE(Fails("record = 3", "a table expected"));
   EXPECT_TRUE(Fails("[record", "line 1"));
   auto Newer = Config::parse("format = 2", "r3.toml");
   EXPECT_TRUE(failsWith(Newer, "format 2, this r3 reads 1"));
   EXPECT_EQ(Newer.error().code(), ErrorCode::Stale);
+}
+
+TEST(ConfigTest, LimitsTheSpace) {
+  auto C = Config::parse("[space]\nedits = 3\nmaxnreg = [32, 64]\n"
+                         "passes = [\"licm\"]\nunroll-count = []",
+                         "r3.toml");
+  ASSERT_TRUE(C) << C.error().message();
+  EXPECT_EQ(C->Space.Edits, 3u);
+  using Values = std::vector<std::string>;
+  EXPECT_EQ(C->Space.Values,
+            (std::map<std::string, Values>{{"maxnreg", {"32", "64"}},
+                                           {"passes", {"licm"}},
+                                           {"unroll-count", {}}}));
 }
 
 } // namespace

@@ -27,7 +27,12 @@ const char *const ConfigTemplate =
     "# min-share = 1.0   # drop kernels with less percent of the time\n"
     "\n"
     "[remix]\n"
-    "# budget = \"20m\"    # time of a whole search\n";
+    "# budget = \"20m\"    # time of a whole search\n"
+    "\n"
+    "# The generated search space. Each dimension takes a list of values, and\n"
+    "# what is not named is not limited: maxnreg = [32, 64] (docs/SPACE.md).\n"
+    "[space]\n"
+    "# edits = 12        # of a pass pipeline, at most\n";
 
 namespace {
 
@@ -100,6 +105,62 @@ Reader percent(std::optional<double> &Into) {
   };
 }
 
+/// A value of a dimension, as a text.
+Error takeValue(const toml::node &Value, std::vector<std::string> &Into) {
+  if (auto Number = Value.value_exact<int64_t>())
+    Into.push_back(std::to_string(*Number));
+  else if (auto Text = Value.value_exact<std::string>())
+    Into.push_back(*Text);
+  else
+    return wrongAt(Value, "a number or a text in quotes expected");
+  return Error::success();
+}
+
+Reader edits(std::optional<size_t> &Into) {
+  return [&Into](const toml::node &Value) {
+    auto Number = Value.value_exact<int64_t>();
+    if (!Number || *Number < 0 || *Number > int64_t(MostPassEdits))
+      return wrongAt(Value,
+                     format("a number from 0 to %zu expected", MostPassEdits));
+    Into = size_t(*Number);
+    return Error::success();
+  };
+}
+
+/// The values of one dimension that a search may try.
+Reader dimension(const std::string &Name, SpaceLimits &Limits) {
+  return [Name, &Limits](const toml::node &Value) {
+    const toml::array *List = Value.as_array();
+    if (!List)
+      return wrongAt(Value, "a list expected");
+    SpaceLimits One;
+    for (const toml::node &Item : *List)
+      if (Error E = takeValue(Item, One.Values[Name]))
+        return E;
+    if (Error E = checkLimits(One))
+      return wrongAt(Value, E.message());
+    Limits.Values[Name] = std::move(One.Values[Name]);
+    return Error::success();
+  };
+}
+
+/// Not readTable: who misspells a dimension is told all that there are.
+Reader space(SpaceLimits &Limits) {
+  return [&Limits](const toml::node &Value) {
+    const toml::table *Table = Value.as_table();
+    if (!Table)
+      return wrongAt(Value, "a table expected");
+    for (const auto &[Key, Item] : *Table) {
+      const std::string Name(Key.str());
+      Error E = Name == "edits" ? edits(Limits.Edits)(Item)
+                                : dimension(Name, Limits)(Item);
+      if (E)
+        return E;
+    }
+    return Error::success();
+  };
+}
+
 Reader table(const std::vector<KeyRow> &Rows) {
   return [&Rows](const toml::node &Value) {
     const toml::table *Table = Value.as_table();
@@ -127,7 +188,8 @@ Expected<Config> Config::parse(const std::string &Toml,
   std::optional<uint64_t> Format;
   Error E = readTable(Parsed.table(), {{"format", count(Format)},
                                        {"record", table(Record)},
-                                       {"remix", table(Remix)}});
+                                       {"remix", table(Remix)},
+                                       {"space", space(Result.Space)}});
   // An empty file marks a root just as well.
   if (!E && Format.value_or(1) != 1)
     E = fail(ErrorCode::Stale, "format %llu, this r3 reads 1",

@@ -8,10 +8,13 @@
 //   limit = "8GB"   classes = 3   count = 2   min-share = 1.0
 //   [remix]
 //   budget = "20m"
+//   [space]                     limits of it, see docs/SPACE.md
+//   edits = 4   maxnreg = [32, 64]   passes = ["licm"]
 // All but the format may be left out; unknown keys are errors.
 #pragma once
 
 #include "runtime/support/Error.h"
+#include "wrapper/remix/space/Dimensions.h"
 
 #include <cstdint>
 #include <optional>
@@ -23,6 +26,7 @@ struct Config {
   std::optional<uint64_t> RecordLimitBytes, RecordClasses, RecordCount;
   std::optional<double> RecordMinShare; // percent
   std::optional<uint64_t> RemixBudgetMs;
+  SpaceLimits Space;
 
   /// Name is used in messages ("FILE: line 3: ...").
   static Expected<Config> parse(const std::string &Toml,

@@ -90,6 +90,10 @@ SearchKernel searchKernel(const CatalogueKernel &K) {
   for (const CatalogueRecording &R : K.Recordings)
     if (R.isReplayable())
       S.Level = R.Manifest.Level;
+  for (const SearchRecording &Seen : S.Recordings)
+    for (const CatalogueRecording &R : K.Recordings)
+      if (R.Path == Seen.Path)
+        S.Launches.push_back(spaceLaunch(R.Manifest));
   return S;
 }
 

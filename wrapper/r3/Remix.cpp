@@ -158,6 +158,7 @@ public:
     Search.BudgetMs =
         BudgetMs ? BudgetMs
                  : Given.Project.RemixBudgetMs.value_or(Search.BudgetMs);
+    Search.Limits = Given.Project.Space;
     auto From = Given.openStore();
     if (!From)
       return From.error();

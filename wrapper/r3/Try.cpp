@@ -13,6 +13,7 @@
 #include "wrapper/remix/Gate.h"
 #include "wrapper/trust/Ptx.h"
 
+#include "runtime/support/BlockShape.h"
 #include "runtime/support/Expression.h"
 #include "runtime/support/Files.h"
 #include "runtime/support/Json.h"
@@ -65,6 +66,12 @@ public:
                   "divides(4,n), n==100 or distinct(p,q)");
     Options.texts("--specialise", Constants, "NAME=VALUE",
                   "build it for one value of an integer parameter");
+    Options.text("--remap", Shape, "SHAPE",
+                 "launch it in blocks of another shape, as in split-x=4 or "
+                 "merge-x=2;split-y=2; threads stay what they are");
+    Options.text("--variant", VariantFile, "FILE",
+                 "a variant as JSON, as r3 remix --json prints it; the other "
+                 "options change it");
     Options.texts("-k,--kernel", Patterns, "KERNEL",
                   "only these kernels (default: all that the change reaches)");
     Options.count("--batches", Batches,
@@ -87,9 +94,12 @@ public:
   }
 
   Expected<int> run(Context &Given) override {
+    if (Error E = readVariant())
+      return E;
     if (Batches > MostBatches)
       return fail(ErrorCode::Usage, "--batches: at most %u", MostBatches);
-    Change.MaxRegisters = static_cast<uint32_t>(Registers);
+    if (Registers)
+      Change.MaxRegisters = static_cast<uint32_t>(Registers);
     auto From = Given.openStore();
     if (!From)
       return From.error();
@@ -104,7 +114,8 @@ public:
     if (Change.isOriginal())
       return fail(ErrorCode::Usage,
                   "nothing to try: name an edited FILE, --patch, --ptx, "
-                  "--passes, --maxnreg, --launch or --specialise");
+                  "--passes, --maxnreg, --remap, --launch, --specialise or "
+                  "--variant");
     if (Error E = tryAll(Given, *Kernels))
       return E;
     if (Json)
@@ -169,6 +180,36 @@ private:
     return std::pair(Text.substr(0, At), Text.substr(At + 1));
   }
 
+  /// What was given beside it is put on top of it.
+  Error readVariant() {
+    if (VariantFile.empty())
+      return Error::success();
+    auto Text = readTextFile(VariantFile);
+    if (!Text)
+      return Text.error();
+    auto Read = Variant::parse(*Text);
+    if (!Read)
+      return Read.error().in(VariantFile);
+    if (!Change.Pipeline.empty())
+      Read->Pipeline = Change.Pipeline;
+    Read->Guards.insert(Read->Guards.end(), Change.Guards.begin(),
+                        Change.Guards.end());
+    Change = std::move(*Read);
+    return Error::success();
+  }
+
+  Error readShape() {
+    if (Shape.empty())
+      return Error::success();
+    if (!Change.Launch.empty())
+      return fail(ErrorCode::Usage, "one of --remap and --launch");
+    auto Parsed = BlockShape::parse(Shape);
+    if (!Parsed)
+      return Error(ErrorCode::Usage, "--remap: " + Parsed.error().message());
+    Parsed->putInto(Change);
+    return Error::success();
+  }
+
   /// Reads --launch, --guard and --specialise as a variant's JSON would be.
   Error readTerms() {
     for (const std::string &Text : Rules) {
@@ -177,6 +218,8 @@ private:
         return Rule.error();
       Change.Launch.push_back({Rule->first, Rule->second});
     }
+    if (Error E = readShape())
+      return E;
     for (const std::string &Text : Constants) {
       auto Constant = splitAt(Text, "--specialise");
       if (!Constant)
@@ -500,7 +543,7 @@ private:
     return Slower ? 5 : 0;
   }
 
-  std::string File, As, PatchFile, PtxFile, Launcher;
+  std::string File, As, PatchFile, PtxFile, VariantFile, Shape, Launcher;
   std::vector<std::string> Patterns, Rules, Constants;
   std::vector<std::string> Without, Unordered;
   uint64_t Batches = 24, Registers = 0;
