@@ -62,18 +62,18 @@ private:
 };
 
 /// Of so many bytes from Least on.
-SpaceSource paddings(unsigned Least, unsigned Most) {
-  return {"paddings", [=](const SpaceInput &Input) {
-            std::vector<Candidate> All;
-            for (unsigned Bytes = Least; Bytes <= Most; Bytes += PadBytes) {
-              Candidate &C = All.emplace_back();
-              C.Change.Pipeline =
-                  format("default<%s>,pad<%u>", Input.Level.c_str(), Bytes);
-              C.Change.Level = Input.Level;
-              C.Note = format("%u bytes", Bytes);
-            }
-            return Expected<std::vector<Candidate>>(std::move(All));
-          }};
+ProposalSource paddings(unsigned Least, unsigned Most) {
+  return listed("paddings", [=](const SpaceInput &Input) {
+    std::vector<Candidate> All;
+    for (unsigned Bytes = Least; Bytes <= Most; Bytes += PadBytes) {
+      Candidate &C = All.emplace_back();
+      C.Change.Pipeline =
+          format("default<%s>,pad<%u>", Input.Level.c_str(), Bytes);
+      C.Change.Level = Input.Level;
+      C.Note = format("%u bytes", Bytes);
+    }
+    return Expected<std::vector<Candidate>>(std::move(All));
+  });
 }
 
 uint64_t monotonicMs() {
@@ -113,7 +113,7 @@ Expected<Result> once(const EvaluatorSource &Source, const CatalogueKernel &K,
   if (CountOf(Outcome::Duplicate) != Duplicates || CountOf(Outcome::Wrong) ||
       CountOf(Outcome::Ok) < Wanted)
     return fail(ErrorCode::Failed, "%s: of %zu variants %zu are right, %zu %s",
-                K.Display.c_str(), P.Variants, CountOf(Outcome::Ok),
+                K.Display.c_str(), P.Tried, CountOf(Outcome::Ok),
                 CountOf(Outcome::Duplicate), "duplicates");
   Result R;
   R.Ranked = P.Best->Gain.Low;

@@ -6,6 +6,7 @@
 #include "unittests/support/TestFolder.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <set>
 
@@ -26,6 +27,12 @@ struct World {
   size_t StopAfter = 0;
   std::atomic<bool> Stop{false};
   std::string Key = "fake cpu";
+
+  void run(const std::string &Text) {
+    Ran.push_back(Text);
+    if (StopAfter && Ran.size() >= StopAfter)
+      Stop = true;
+  }
 };
 
 class FakeEvaluator : public Evaluator {
@@ -59,7 +66,7 @@ public:
     W.NowMs += W.EvaluationMs;
     std::string Text = Change.canonicalJson();
     if (!W.LoseAt.empty() && Text.find(W.LoseAt) != std::string::npos) {
-      W.Ran.push_back(Text);
+      W.run(Text);
       Lost = true;
       return fail(ErrorCode::NotFound, "the worker is gone");
     }
@@ -72,9 +79,7 @@ public:
       R.Result = Outcome::Duplicate;
       return R;
     }
-    W.Ran.push_back(Text);
-    if (W.StopAfter && W.Ran.size() == W.StopAfter)
-      W.Stop = true;
+    W.run(Text);
     if (!W.WrongAt.empty() && Text.find(W.WrongAt) != std::string::npos) {
       R.Result = Outcome::Wrong;
       R.OriginalNs.assign(Pairs, 1000); // wrong, and very fast
@@ -131,7 +136,7 @@ TEST_F(SearchTest, TriesTheWholeSpaceOnce) {
   const KernelProgress &P = S->Kernels[0];
   EXPECT_EQ(P.Tried, P.Variants);
   EXPECT_EQ(S->State.State, "complete");
-  EXPECT_EQ(inJournal(), P.Variants + 1); // and the original
+  EXPECT_EQ(inJournal(), *P.Variants + 1); // and the original
   ASSERT_TRUE(P.Best);
   EXPECT_NEAR(P.Best->Gain.Median, 1.8, 1e-9);
   size_t Runs = W.Ran.size();
@@ -144,12 +149,12 @@ TEST_F(SearchTest, TriesTheWholeSpaceOnce) {
 
 TEST_F(SearchTest, TakesItsVariantsFromTheSpaceThatItIsGiven) {
   SearchOptions Options;
-  Options.Space = {"one", [](const SpaceInput &Input) {
-                     EXPECT_EQ(Input.Level, "O3");
-                     std::vector<Candidate> All(1);
-                     All[0].Change.Pipeline = "mine";
-                     return Expected<std::vector<Candidate>>(All);
-                   }};
+  Options.Space = listed("one", [](const SpaceInput &Input) {
+    EXPECT_EQ(Input.Level, "O3");
+    std::vector<Candidate> All(1);
+    All[0].Change.Pipeline = "mine";
+    return Expected<std::vector<Candidate>>(All);
+  });
   auto S = search(Options);
   ASSERT_TRUE(S) << S.error().message();
   EXPECT_EQ(S->Kernels[0].Variants, 1u);
@@ -164,7 +169,7 @@ TEST_F(SearchTest, RunsEachBinaryOnce) {
   ASSERT_TRUE(S);
   EXPECT_LE(W.Ran.size(), 11u); // ten codes and the original
   EXPECT_EQ(S->Kernels[0].Counts[Outcome::Duplicate],
-            S->Kernels[0].Variants + 1 - W.Ran.size());
+            *S->Kernels[0].Variants + 1 - W.Ran.size());
 }
 
 TEST_F(SearchTest, GoesOnWhereItStopped) {
@@ -181,6 +186,57 @@ TEST_F(SearchTest, GoesOnWhereItStopped) {
   EXPECT_TRUE(Second->State.Resumed);
   EXPECT_EQ(Second->State.State, "complete");
   EXPECT_EQ(distinctRuns(), W.Ran.size());
+}
+
+/// What it proposes follows from all that it has learnt.
+class Learner : public Proposals {
+public:
+  std::optional<size_t> count() const override { return std::nullopt; }
+  std::optional<Candidate> next() override {
+    Candidate C;
+    C.Change.Pipeline = contentDigest(Learnt).hex();
+    return C;
+  }
+  void learn(std::optional<double> Cost) override {
+    Learnt += Cost ? format("%.9g ", *Cost) : "bad ";
+  }
+
+private:
+  std::string Learnt;
+};
+
+TEST_F(SearchTest, TeachesWhatTheJournalKnowsInTheSameOrder) {
+  SearchOptions Options;
+  Options.Space = {"learner", [](const SpaceInput &) {
+                     return Expected<std::unique_ptr<Proposals>>(
+                         std::make_unique<Learner>());
+                   }};
+  // A hash of 30 variants meets duplicates, wrong ones and lost workers.
+  W.WrongAt = "a1";
+  W.LoseAt = "b2";
+  Options.MaxEvaluations = 30;
+  ASSERT_TRUE(search(Options));
+  const std::vector<std::string> Whole = W.Ran;
+  const size_t Known = inJournal();
+  EXPECT_GT(Known, 31u); // duplicates are no evaluations
+
+  std::filesystem::remove(Folder / "journal.db");
+  W.Ran.clear();
+  for (size_t After : {4, 5, 17}) {
+    W.StopAfter = After;
+    W.Stop = false;
+    auto Part = search(Options);
+    ASSERT_TRUE(Part) << Part.error().message();
+    EXPECT_TRUE(Part->Interrupted);
+  }
+  W.StopAfter = 0;
+  W.Stop = false;
+  auto Last = search(Options);
+  ASSERT_TRUE(Last);
+  EXPECT_EQ(Last->State.State, "spent");
+  EXPECT_FALSE(Last->Kernels[0].Complete);
+  EXPECT_EQ(W.Ran, Whole);
+  EXPECT_EQ(inJournal(), Known);
 }
 
 TEST_F(SearchTest, SpendsItsBudgetOverAllRuns) {

@@ -88,8 +88,10 @@ SearchKernel searchKernel(const CatalogueKernel &K) {
   S.Share = K.Share;
   S.Recordings = searchRecordings(gateRecordings(K));
   for (const CatalogueRecording &R : K.Recordings)
-    if (R.isReplayable())
+    if (R.isReplayable()) {
       S.Level = R.Manifest.Level;
+      S.Arch = R.Manifest.Arch;
+    }
   for (const SearchRecording &Seen : S.Recordings)
     for (const CatalogueRecording &R : K.Recordings)
       if (R.Path == Seen.Path)

@@ -9,6 +9,7 @@
 #include "wrapper/r3/Interrupt.h"
 #include "wrapper/r3/Text.h"
 #include "wrapper/remix/Search.h"
+#include "wrapper/remix/optimizer/Optimizer.h"
 
 #include <chrono>
 
@@ -51,7 +52,7 @@ public:
   }
   void evaluated(const KernelProgress &P, const Evaluation &E, const Session &S,
                  bool Fresh) override {
-    double Done = doneWith(P);
+    double Done = doneWith(P, S);
     if (!Fresh) {
       Known = Done;
       return;
@@ -78,11 +79,16 @@ public:
 
 private:
   /// Of the whole search, 0..1.
-  double doneWith(const KernelProgress &P) {
+  double doneWith(const KernelProgress &P, const Session &S) {
     if (Current && P.Kernel != Current)
       ++Finished;
     Current = P.Kernel;
-    double Here = P.Variants ? double(P.Tried) / double(P.Variants) : 0;
+    if (!P.Variants) // until the budget is used up, or what it may try
+      return std::max(double(S.SpentMs) / double(S.BudgetMs),
+                      S.MaxEvaluations
+                          ? double(S.Evaluations) / double(S.MaxEvaluations)
+                          : 0);
+    double Here = *P.Variants ? double(P.Tried) / double(*P.Variants) : 0;
     return (double(Finished) + Here) / double(Kernels);
   }
 
@@ -142,6 +148,10 @@ public:
         "--max-evals", Search.MaxEvaluations,
         "evaluations of the whole search; variants with a binary that "
         "was seen before do not count (default: no limit)");
+    Options.choice("--optimizer", Optimizer, optimizerNames(),
+                   "search the whole space (docs/SPACE.md) by Bayesian "
+                   "optimisation, or to compare with, otherwise (default: some "
+                   "forty variants in random order)");
     Options.count("--seed", Search.Seed, "another order of variants");
     Options.flag("--no-confirm", NoConfirm,
                  "search only: the best is not sent through the gate; the same "
@@ -158,7 +168,8 @@ public:
     Search.BudgetMs =
         BudgetMs ? BudgetMs
                  : Given.Project.RemixBudgetMs.value_or(Search.BudgetMs);
-    Search.Limits = Given.Project.Space;
+    if (!Optimizer.empty())
+      Search.Space = optimizerProposals(Optimizer, Given.Project.Space);
     auto From = Given.openStore();
     if (!From)
       return From.error();
@@ -266,7 +277,8 @@ private:
       Lines.add({shortened(printable(P.Kernel->About.Name), 48),
                  Won ? Given.Out.good(confirmedText(C->Accepted->Gain)) : "-",
                  Won ? C->Accepted->Level : "-", Ranked, Noise,
-                 format("%zu/%zu", P.Tried, P.Variants),
+                 P.Variants ? format("%zu/%zu", P.Tried, *P.Variants)
+                            : format("%zu", P.Tried),
                  By ? shortened(By->Note, 40) : "",
                  P.Skipped.empty() ? countsText(P.Counts)
                                    : "skipped: " + printable(P.Skipped)});
@@ -360,8 +372,11 @@ private:
     W.String(P.Kernel->About.Key);
     W.Key("name");
     W.String(P.Kernel->About.Name);
-    W.Key("variants");
-    W.Uint64(P.Variants);
+    W.Key("variants"); // null: more than are counted
+    if (P.Variants)
+      W.Uint64(*P.Variants);
+    else
+      W.Null();
     W.Key("tried");
     W.Uint64(P.Tried);
     W.Key("skipped");
@@ -414,7 +429,7 @@ private:
   SearchOptions Search;
   uint64_t BudgetMs = 0; // 0: not given
   bool Json = false, NoConfirm = false;
-  std::string Launcher;
+  std::string Launcher, Optimizer;
   std::vector<SearchKernel> Kernels;
   std::vector<std::vector<SearchRecording>> GateSees; // one a kernel
   std::vector<Confirmation> Confirmed; // one a kernel that was searched

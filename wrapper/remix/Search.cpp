@@ -5,6 +5,7 @@
 #include "wrapper/remix/Search.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace r3 {
 
@@ -65,9 +66,9 @@ Expected<SearchSummary> Search::run(const std::vector<SearchKernel> &Kernels,
 
   chargeTime();
   Summary.Interrupted = Stop;
-  bool Complete = std::all_of(
-      Summary.Kernels.begin(), Summary.Kernels.end(),
-      [](const KernelProgress &P) { return P.Tried == P.Variants; });
+  bool Complete =
+      std::all_of(Summary.Kernels.begin(), Summary.Kernels.end(),
+                  [](const KernelProgress &P) { return P.Complete; });
   Summary.State.State = Complete ? "complete" : isSpent() ? "spent" : "open";
   if (Error E = Log.updateSession(Summary.State))
     return E;
@@ -100,11 +101,11 @@ Error Search::openSession(const std::vector<SearchKernel> &Kernels) {
 }
 
 Error Search::searchKernel(KernelProgress &Progress, double BudgetShare) {
-  auto Fresh = recall(Progress);
-  if (!Fresh)
-    return Fresh.error().in(Progress.Kernel->About.Name);
-  if (Fresh->empty() || Stop || isSpent())
-    return Error::success();
+  const SearchKernel &Kernel = *Progress.Kernel;
+  auto From = open(Kernel);
+  if (!From)
+    return From.error().in(Kernel.About.Name);
+  Progress.Variants = (*From)->count();
 
   const Session &State = Summary.State;
   uint64_t LeftMs = State.BudgetMs - std::min(State.BudgetMs, State.SpentMs);
@@ -115,62 +116,94 @@ Error Search::searchKernel(KernelProgress &Progress, double BudgetShare) {
     UntilEvaluations =
         State.Evaluations + std::max(uint64_t(1), uint64_t(BudgetShare * Left));
   }
-  return tryAll(Progress, *Fresh);
+
+  // The original needs a worker, and is only tried with the first variant that
+  // the journal does not know.
+  const Candidate Original = originalCandidate();
+  auto Before = recall(Progress, Original);
+  if (!Before)
+    return Before.error();
+  bool HasOriginal = Before->has_value();
+  if (HasOriginal)
+    account(Progress, **Before, /*Fresh=*/false);
+  while (!Stop) {
+    const auto Next = (*From)->next();
+    if (!Next) {
+      Progress.Complete = true;
+      return Error::success();
+    }
+    auto Known = recall(Progress, *Next);
+    if (!Known)
+      return Known.error();
+    std::optional<double> Cost;
+    if (*Known) {
+      account(Progress, **Known, /*Fresh=*/false);
+      auto Found = costOf(**Known);
+      if (!Found)
+        return Found.error();
+      Cost = *Found;
+    } else {
+      for (const Candidate *C : {&Original, &*Next}) {
+        if (C == &Original && std::exchange(HasOriginal, true))
+          continue;
+        auto Tried = tryOne(Progress, *C, &Cost);
+        if (!Tried)
+          return Tried.error();
+        if (!*Tried)
+          return Error::success();
+      }
+    }
+    (*From)->learn(Cost);
+  }
+  return Error::success();
 }
 
-Expected<std::vector<Candidate>> Search::recall(KernelProgress &Progress) {
-  const SearchKernel &Kernel = *Progress.Kernel;
+Expected<std::unique_ptr<Proposals>> Search::open(const SearchKernel &Kernel) {
   SpaceInput Input;
   Input.Backend = Summary.Device.Backend;
   Input.Level = Kernel.Level;
+  Input.Arch = Kernel.Arch;
+  Input.Launches = Kernel.Launches;
   Input.Pipelines = Pipelines;
   Input.Seed = Options.Seed ^ contentDigest(Kernel.About.Key).Low;
-  auto Space = Options.Space.Draw(Input);
-  if (!Space)
-    return Space.error();
-  Progress.Variants = Space->size();
-
-  std::vector<Candidate> Fresh;
-  Space->insert(Space->begin(), originalCandidate());
-  for (Candidate &C : *Space) {
-    auto Before =
-        Log.find(Kernel.About.Key, Progress.Setting, C.Change.id().hex());
-    if (!Before)
-      return Before.error();
-    if (*Before)
-      account(Progress, **Before, /*Fresh=*/false);
-    else
-      Fresh.push_back(std::move(C));
-  }
-  // The original alone needs no worker where every variant is known.
-  if (Progress.Tried == Progress.Variants)
-    Fresh.clear();
-  return Fresh;
+  return Options.Space.Open(Input);
 }
 
-Error Search::tryAll(KernelProgress &Progress,
-                     const std::vector<Candidate> &Fresh) {
-  for (const Candidate &Next : Fresh) {
-    chargeTime();
-    if (Stop || isSpent() || Summary.State.SpentMs >= UntilMs ||
-        Summary.State.Evaluations >= UntilEvaluations)
-      return Error::success();
-    if (Error E = prepareKernel(Progress))
-      return E;
-    if (!Progress.Skipped.empty())
-      return Error::success();
-    auto Made = evaluateOne(Progress, Next);
-    if (!Made)
-      return Made.error();
-    // What the journal answered was not evaluated.
-    if (!Next.Change.isOriginal() && Made->Result != Outcome::Duplicate)
-      ++Summary.State.Evaluations;
-    chargeTime();
-    if (Error E = Log.add({&*Made, 1}, Summary.State))
-      return E;
-    account(Progress, *Made, /*Fresh=*/true);
-  }
-  return Error::success();
+Expected<std::optional<Evaluation>>
+Search::recall(const KernelProgress &Progress, const Candidate &Next) {
+  return Log.find(Progress.Kernel->About.Key, Progress.Setting,
+                  Next.Change.id().hex());
+}
+
+bool Search::mayGoOn() const {
+  return !Stop && !isSpent() && Summary.State.SpentMs < UntilMs &&
+         Summary.State.Evaluations < UntilEvaluations;
+}
+
+Expected<bool> Search::tryOne(KernelProgress &Progress, const Candidate &Next,
+                              std::optional<double> *Cost) {
+  chargeTime();
+  if (!mayGoOn())
+    return false;
+  if (Error E = prepareKernel(Progress))
+    return E;
+  if (!Progress.Skipped.empty())
+    return false;
+  auto Made = evaluateOne(Progress, Next);
+  if (!Made)
+    return Made.error();
+  // What the journal answered was not evaluated.
+  if (!Next.Change.isOriginal() && Made->Result != Outcome::Duplicate)
+    ++Summary.State.Evaluations;
+  chargeTime();
+  if (Error E = Log.add({&*Made, 1}, Summary.State))
+    return E;
+  account(Progress, *Made, /*Fresh=*/true);
+  auto Found = costOf(*Made);
+  if (!Found)
+    return Found.error();
+  *Cost = *Found;
+  return true;
 }
 
 void Search::account(KernelProgress &Progress, const Evaluation &Made,

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The thin search: for each kernel in turn, variants in random order, each
-// built, replayed, verified and timed by a worker, each once. What evaluates,
-// the clock and what watches come in through interfaces, so that a search can
-// be tested, and repeated from its journal, without a device.
+// The search: for each kernel in turn, variants as they are proposed, each
+// built, replayed, verified and timed by a worker, each once. What proposes and
+// evaluates, the clock and what watches come in through interfaces, so that a
+// search can be tested, and repeated from its journal, without a device.
 #pragma once
 
 #include "runtime/support/Worker.h"
 #include "wrapper/remix/Journal.h"
-#include "wrapper/remix/Space.h"
+#include "wrapper/remix/Proposals.h"
 #include "wrapper/remix/space/Dimensions.h"
 
 #include <atomic>
@@ -49,15 +49,15 @@ struct SearchRecording {
 
 struct SearchKernel {
   JournalKernel About;
-  std::string Level;                 // of the program's unit
-  double Share = 0;                  // of the run time, 0..1
-  std::vector<SpaceLaunch> Launches; // what Recordings hold
+  std::string Level; // of the program's unit
+  double Share = 0;  // of the run time, 0..1
   std::vector<SearchRecording> Recordings;
+  std::string Arch;                  // of its device code: "sm_90"
+  std::vector<SpaceLaunch> Launches; // what Recordings hold
 };
 
 struct SearchOptions {
-  SpaceSource Space = thinSpaceSource();
-  SpaceLimits Limits; // of the space
+  ProposalSource Space = thinProposals();
   uint64_t Seed = 0;
   uint64_t BudgetMs = 20 * 60 * 1000;
   uint64_t MoreMs = 0; // added to an existing session's budget
@@ -70,8 +70,9 @@ struct SearchOptions {
 struct KernelProgress {
   const SearchKernel *Kernel = nullptr;
   std::string Setting;
-  size_t Variants = 0;              // in the space
+  std::optional<size_t> Variants;   // in the space, where that is known
   size_t Tried = 0;                 // of those, now and before
+  bool Complete = false;            // there are no others
   std::map<Outcome, size_t> Counts; // by outcome
   RatioSpread Noise;                // original against itself
   std::optional<Evaluation> Best;   // ok, highest lower quartile
@@ -120,9 +121,14 @@ public:
 private:
   Error openSession(const std::vector<SearchKernel> &Kernels);
   Error searchKernel(KernelProgress &Progress, double BudgetShare);
-  /// Takes what the journal knows; gives what is left to do.
-  Expected<std::vector<Candidate>> recall(KernelProgress &Progress);
-  Error tryAll(KernelProgress &Progress, const std::vector<Candidate> &Fresh);
+  Expected<std::unique_ptr<Proposals>> open(const SearchKernel &Kernel);
+  /// What the journal knows of a variant.
+  Expected<std::optional<Evaluation>> recall(const KernelProgress &Progress,
+                                             const Candidate &Next);
+  /// Evaluates what is not in the journal. False where the search ends here.
+  Expected<bool> tryOne(KernelProgress &Progress, const Candidate &Next,
+                        std::optional<double> *Cost);
+  bool mayGoOn() const;
 
   Error ensureWorker();
   /// Loads the kernel into the current worker, unless it is there, and replays
@@ -136,6 +142,8 @@ private:
   Expected<EvaluationReport> askWorker(KernelProgress &Progress,
                                        const Candidate &Next);
   Error answerDuplicate(Evaluation &Made);
+  /// Its time over the original's; none where it is not right or does not run.
+  Expected<std::optional<double>> costOf(const Evaluation &Made);
   void account(KernelProgress &Progress, const Evaluation &Made, bool Fresh);
   void chargeTime();
   bool isSpent() const;

@@ -210,4 +210,17 @@ Error Search::answerDuplicate(Evaluation &Made) {
   return Error::success();
 }
 
+Expected<std::optional<double>> Search::costOf(const Evaluation &Made) {
+  Outcome Result = Made.Result;
+  if (Result == Outcome::Duplicate) {
+    auto First = Log.findCode(Made.Key, Made.Setting, Made.Code);
+    if (!First)
+      return First.error();
+    Result = *First ? (*First)->Result : Outcome::Wrong;
+  }
+  if (Result != Outcome::Ok || !(Made.Gain.Median > 0))
+    return std::optional<double>();
+  return std::optional(1 / Made.Gain.Median);
+}
+
 } // namespace r3

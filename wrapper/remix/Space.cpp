@@ -201,6 +201,4 @@ Expected<std::vector<Candidate>> thinSpace(const SpaceInput &Input) {
   return Drawer(Input).draw();
 }
 
-SpaceSource thinSpaceSource() { return {"thin 1", thinSpace}; }
-
 } // namespace r3

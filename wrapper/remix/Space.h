@@ -10,7 +10,6 @@
 #include "runtime/support/Variant.h"
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -50,13 +49,5 @@ inline constexpr size_t EditCount = 20;
 /// Distinct variants in random order. A printed pipeline that this code cannot
 /// take apart is an error that names the offset.
 Expected<std::vector<Candidate>> thinSpace(const SpaceInput &Input);
-
-/// Where a search has its variants from. Name: changes when Draw gives other
-/// variants for the same input.
-struct SpaceSource {
-  std::string Name;
-  std::function<Expected<std::vector<Candidate>>(const SpaceInput &)> Draw;
-};
-SpaceSource thinSpaceSource();
 
 } // namespace r3

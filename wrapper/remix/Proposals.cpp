@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Variants from a list, and from an optimiser.
+#include "wrapper/remix/Proposals.h"
+
+#include "wrapper/remix/optimizer/Optimizer.h"
+#include "wrapper/remix/space/KernelSpace.h"
+
+namespace r3 {
+
+namespace {
+
+class List : public Proposals {
+public:
+  explicit List(std::vector<Candidate> All) : All(std::move(All)) {}
+  std::optional<size_t> count() const override { return All.size(); }
+  std::optional<Candidate> next() override {
+    if (At == All.size())
+      return std::nullopt;
+    return All[At++];
+  }
+  void learn(std::optional<double>) override {}
+
+private:
+  std::vector<Candidate> All;
+  size_t At = 0;
+};
+
+class Optimised : public Proposals {
+public:
+  Optimised(std::unique_ptr<KernelSpace> Of, const std::string &Optimizer,
+            uint64_t Seed)
+      : Space(std::move(Of)), By(makeOptimizer(Optimizer, *Space, Seed)) {}
+
+  std::optional<size_t> count() const override {
+    auto All = Space->all(MostCounted);
+    return All ? std::optional(All->size()) : std::nullopt;
+  }
+  std::optional<Candidate> next() override {
+    Latest = By->propose();
+    if (!Latest)
+      return std::nullopt;
+    return Space->candidate(*Latest);
+  }
+  void learn(std::optional<double> Cost) override { By->tell(*Latest, Cost); }
+
+private:
+  static constexpr size_t MostCounted = 100000;
+  std::unique_ptr<KernelSpace> Space;
+  std::unique_ptr<Optimizer> By;
+  std::optional<Point> Latest;
+};
+
+std::string nameOf(const SpaceLimits &Limits) {
+  std::string Text;
+  if (Limits.Edits)
+    Text += format(" edits=%zu", *Limits.Edits);
+  for (const auto &[Key, Values] : Limits.Values) {
+    Text += " " + Key + "=";
+    for (const std::string &Value : Values)
+      Text += Value + ",";
+  }
+  return Text;
+}
+
+} // namespace
+
+ProposalSource listed(
+    std::string Name,
+    std::function<Expected<std::vector<Candidate>>(const SpaceInput &)> Draw) {
+  return {std::move(Name),
+          [Draw](const SpaceInput &In) -> Expected<std::unique_ptr<Proposals>> {
+            auto All = Draw(In);
+            if (!All)
+              return All.error();
+            return std::unique_ptr<Proposals>(new List(std::move(*All)));
+          }};
+}
+
+ProposalSource thinProposals() { return listed("thin 1", thinSpace); }
+
+ProposalSource optimizerProposals(const std::string &Optimizer,
+                                  const SpaceLimits &Limits) {
+  return {Optimizer + " 1" + nameOf(Limits),
+          [=](const SpaceInput &In) -> Expected<std::unique_ptr<Proposals>> {
+            auto Passes = PassCatalogue::readInstalled();
+            if (!Passes)
+              return Passes.error();
+            auto Space = KernelSpace::make(In, std::move(*Passes), Limits);
+            if (!Space)
+              return Space.error();
+            return std::unique_ptr<Proposals>(
+                new Optimised(std::move(*Space), Optimizer, In.Seed));
+          }};
+}
+
+} // namespace r3
