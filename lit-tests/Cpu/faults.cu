@@ -22,7 +22,7 @@ __global__ void deadlocks() {
     __nvvm_barrier_sync_cnt(1, 64);
 }
 __global__ void assembly(int *Out) {
-  asm("add.cc.u32 %0, %0, 1; addc.u32 %0, %0, 0;" : "+r"(*Out));
+  asm("vabsdiff4.u32.u32.u32.add %0, %0, %0, %0;" : "+r"(*Out));
 }
 
 int main(int, char **Arguments) {
@@ -45,5 +45,5 @@ int main(int, char **Arguments) {
 // TRAP: launch {{cudaSuccess|cudaError[A-Za-z]*}}, then cudaErrorLaunchFailure, next cudaErrorLaunchFailure
 // DEADLOCK: launch {{cudaSuccess|cudaError[A-Za-z]*}}, then cudaError{{.*}}, next cudaError
 // ASM: launch cudaErrorNotSupported, then cudaSuccess, next cudaSuccess
-// ASM-ERR: cannot run inline assembly "add.cc.u32
+// ASM-ERR: cannot run inline assembly "vabsdiff4.u32
 // ASM-ERR-SAME: faults.cu:[[#]]

@@ -157,6 +157,11 @@ private:
   }
 
   bool readOperand(AssemblyOperand &O) {
+    if (take('!')) {
+      O.IsNegated = true;
+      return readName(O) && O.Is == AssemblyOperand::Kind::Register &&
+             O.Also.empty();
+    }
     if (take('{')) {
       O.Is = AssemblyOperand::Kind::Group;
       return readOperands(O.Parts) && take('}');

@@ -4,10 +4,10 @@
 //
 //   text        = { "{" | "}" | registers | instruction }
 //   registers   = ".reg" "." type name { "," name } ";"
-//   instruction = [ "@" ["!"] name ] word { "." word } [ operand { "," operand
-//   } ] ";" operand     = name [ "|" name ] | "%" special | number
-//               | "{" operand { "," operand } "}" | "[" operand [ "+" number ]
-//               "]"
+//   instruction = [ "@" ["!"] name ] word { "." word } [ operands ] ";"
+//   operands    = operand { "," operand }
+//   operand     = ["!"] name | name "|" name | "%" special | number
+//               | "{" operands "}" | "[" operand [ "+" number ] "]"
 //
 // The last semicolon may be missing. Names that a brace ends are made unique.
 // "$0" and so on are the operands of the inline assembly.
@@ -25,7 +25,8 @@ namespace r3::cpu {
 
 struct AssemblyOperand {
   enum class Kind {
-    Register, // Name; Also: the second destination behind a bar
+    Register, // Name; Also: the second destination behind a bar;
+              // IsNegated: behind an exclamation mark
     Special,  // Name, without its percent sign, dots as underscores
     Number,   // Bits
     Float,    // Bits of a float (0f...)
@@ -35,6 +36,7 @@ struct AssemblyOperand {
   };
   Kind Is = Kind::Register;
   std::string Name, Also;
+  bool IsNegated = false;
   uint64_t Bits = 0;
   std::vector<AssemblyOperand> Parts;
 };

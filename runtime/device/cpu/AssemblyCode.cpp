@@ -4,7 +4,7 @@
 // A guarded instruction becomes a branch around it.
 #include "runtime/device/cpu/AssemblyCode.h"
 
-#include "runtime/device/cpu/Assembly.h"
+#include "runtime/device/cpu/AssemblyNames.h"
 
 #include "llvm/ADT/StringMap.h"
 #include "llvm/IR/IRBuilder.h"
@@ -20,30 +20,12 @@ namespace {
 
 using Kind = AssemblyOperand::Kind;
 
-/// Words that change nothing here: memory spaces (addresses are generic),
-/// cache hints, subnormal numbers.
-bool isIgnored(StringRef Word) {
-  static constexpr StringRef Ignored[] = {
-      "ftz",   "noftz", "global", "shared", "shared::cta",
-      "const", "local", "weak",   "nc",     "ca",
-      "cg",    "cs",    "lu",     "wb",     "wt"};
-  return is_contained(Ignored, Word) || Word.starts_with("L1::") ||
-         Word.starts_with("L2::");
-}
-
-/// Words of an atomic operation: all are ordered, and for the whole system.
-bool isOfAtomics(StringRef Word) {
-  static constexpr StringRef Ordered[] = {"relaxed", "acquire", "release",
-                                          "acq_rel", "cta",     "cluster",
-                                          "gpu",     "sys"};
-  return is_contained(Ordered, Word);
-}
-
 class Writer {
 public:
   Writer(CallBase &Call, const AssemblyText &Text,
-         function_ref<Function *(StringRef)> Definition)
-      : Call(Call), Text(Text), Definition(Definition), Builder(&Call) {}
+         function_ref<Function *(StringRef)> Definition, unsigned &Sites)
+      : Call(Call), Text(Text), Definition(Definition), Sites(Sites),
+        Builder(&Call) {}
 
   bool run() {
     if (!bindOperands())
@@ -63,6 +45,7 @@ private:
   CallBase &Call;
   const AssemblyText &Text;
   function_ref<Function *(StringRef)> Definition;
+  unsigned &Sites;
   IRBuilder<> Builder;
   StringMap<AllocaInst *> Places;
   StringMap<Value *> Inputs;
@@ -169,6 +152,13 @@ private:
 
   /// The operand as a value of type To, or null.
   Value *operand(const AssemblyOperand &O, Type *To) {
+    Value *V = plainOperand(O, To);
+    if (!O.IsNegated || !V)
+      return V;
+    return To->isIntegerTy(1) ? Builder.CreateNot(V) : nullptr;
+  }
+
+  Value *plainOperand(const AssemblyOperand &O, Type *To) {
     switch (O.Is) {
     case Kind::Register:
       if (auto Input = Inputs.find(O.Name); Input != Inputs.end())
@@ -264,7 +254,18 @@ private:
              (isFromShared(I) ? writeFromShared(I) : writeMove(I));
     if (First == "ld" || First == "ldu" || First == "st")
       return I.Operands.size() == 2 && writeAccess(I);
+    if (First == "set" || First == "setp")
+      return writeComparison(I);
+    if (First == "activemask")
+      return I.Operands.size() == 1 && writeActiveMask(I);
     return writeCall(I);
+  }
+
+  /// The lanes that are here, told apart by the number of this place.
+  bool writeActiveMask(const AssemblyInstruction &I) {
+    Function *F = Definition("__r3_activemask");
+    return F && write(I.Operands[0].Name, call(*F, Builder.getInt32(++Sites)),
+                      /*IsSigned=*/false);
   }
 
   /// "cvta.shared.u64": from an address in shared memory to a generic one;
@@ -326,7 +327,7 @@ private:
       else if (unsigned Bits = assemblyBits(Word)) {
         A.Element = Builder.getIntNTy(Bits);
         A.IsSigned = Word[0] == 's';
-      } else if (!isIgnored(Word) && !isOfAtomics(Word))
+      } else if (!isIgnoredWord(Word) && !isWordOfAtomics(Word))
         return std::nullopt;
     }
     return A.Element ? std::optional(A) : std::nullopt;
@@ -366,62 +367,181 @@ private:
     return V;
   }
 
-  /// "atom.global.add.u32" -> __r3_asm_atom_add_u32.
-  static std::string nameOf(const AssemblyInstruction &I) {
-    bool IsAtomic = I.Words.front() == "atom" || I.Words.front() == "red";
-    std::string Name = "__r3_asm";
-    for (const std::string &Word : I.Words)
-      if (!isIgnored(Word) && !(IsAtomic && isOfAtomics(Word)))
-        Name += "_" + Word;
-    std::replace(Name.begin(), Name.end(), ':', '_');
-    return Name;
+  // --- Comparisons.
+
+  bool writeComparison(const AssemblyInstruction &I) {
+    AssemblyComparison C = assemblyComparison(I);
+    Function *F = Definition("__r3_asm_setp_" + C.Operator + "_" + C.Type);
+    if (!F || I.Operands.size() != (C.Combination.empty() ? 3u : 4u))
+      return false;
+    SmallVector<Value *, 2> Holds;
+    for (unsigned Half = 0; Half < (C.IsPair ? 2u : 1u); ++Half) {
+      Value *Left = compared(I, 1, C, F->getFunctionType(), Half);
+      Value *Right = compared(I, 2, C, F->getFunctionType(), Half);
+      if (!Left || !Right)
+        return false;
+      Holds.push_back(call(*F, {Left, Right}));
+    }
+    return I.Words[0] == "setp" ? writePredicates(I, C, Holds)
+                                : writeSet(I, C, Holds);
+  }
+
+  /// Source Number, or one half of it.
+  Value *compared(const AssemblyInstruction &I, unsigned Number,
+                  const AssemblyComparison &C, FunctionType *Type,
+                  unsigned Half) {
+    auto *One = Type->getParamType(0);
+    if (!C.IsPair)
+      return flushed(I, operand(I.Operands[Number], One));
+    Value *Pair = operand(I.Operands[Number], Builder.getInt32Ty());
+    return Pair ? Builder.CreateTrunc(
+                      Builder.CreateLShr(flushed(I, Pair), 16 * Half), One)
+                : nullptr;
+  }
+
+  /// With a predicate as fourth operand, where the instruction has one.
+  Value *combined(const AssemblyInstruction &I, const AssemblyComparison &C,
+                  Value *Holds) {
+    if (C.Combination.empty())
+      return Holds;
+    Value *Other = operand(I.Operands[3], Builder.getInt1Ty());
+    if (!Other)
+      return nullptr;
+    return C.Combination == "and"  ? Builder.CreateAnd(Holds, Other)
+           : C.Combination == "or" ? Builder.CreateOr(Holds, Other)
+                                   : Builder.CreateXor(Holds, Other);
+  }
+
+  /// The second predicate is that of the upper half, or the opposite.
+  bool writePredicates(const AssemblyInstruction &I,
+                       const AssemblyComparison &C, ArrayRef<Value *> Holds) {
+    const AssemblyOperand &To = I.Operands[0];
+    Value *First = combined(I, C, Holds[0]);
+    Value *Second =
+        combined(I, C, C.IsPair ? Holds[1] : Builder.CreateNot(Holds[0]));
+    return First && Second && write(To.Name, First, /*IsSigned=*/false) &&
+           (To.Also.empty() || write(To.Also, Second, /*IsSigned=*/false));
+  }
+
+  /// One, or all bits of an integer, where the comparison holds; else zero.
+  bool writeSet(const AssemblyInstruction &I, const AssemblyComparison &C,
+                ArrayRef<Value *> Holds) {
+    StringRef Name = resultType(I), One = Name;
+    One.consume_back("x2");
+    unsigned Bits = assemblyBits(Name) / Holds.size();
+    if (!Bits || (C.IsPair && Bits != 16))
+      return false;
+    uint64_t Yes = One == "f32"    ? 0x3f800000
+                   : One == "f16"  ? 0x3c00
+                   : One == "bf16" ? 0x3f80
+                                   : ~0ull >> (64 - Bits);
+    Value *All = Builder.getIntN(assemblyBits(Name), 0);
+    for (auto [Half, Held] : enumerate(Holds)) {
+      Value *Condition = combined(I, C, Held);
+      if (!Condition)
+        return false;
+      All = Builder.CreateOr(
+          All, Builder.CreateSelect(
+                   Condition,
+                   Builder.getIntN(assemblyBits(Name), Yes << Half * Bits),
+                   Builder.getIntN(assemblyBits(Name), 0)));
+    }
+    return write(I.Operands[0].Name, All, Name.starts_with("s"));
+  }
+
+  // --- Other instructions.
+
+  /// V as .ftz has it: a source, or a result of type Name.
+  Value *flushed(const AssemblyInstruction &I, Value *V, StringRef Name) {
+    bool IsOfFloatOnly = I.Words[0] == "cvt"; // the other type is kept
+    if (!V || !hasWord(I, "ftz") || (IsOfFloatOnly && Name != "f32"))
+      return V;
+    Function *F = Definition(("__r3_asm_ftz_" + Name).str());
+    bool IsOfType = F && F->getFunctionType()->getParamType(0) == V->getType();
+    return IsOfType ? call(*F, V) : V;
+  }
+  Value *flushed(const AssemblyInstruction &I, Value *Source) {
+    return flushed(I, Source, sourceType(I));
+  }
+
+  /// The function that runs I; null: there is none. A number behind its name
+  /// is a number of operands.
+  Function *functionOf(const AssemblyInstruction &I, bool WithModifiers) {
+    bool IsPair = !I.Operands.empty() && !I.Operands[0].Also.empty();
+    std::string Name =
+        assemblyFunction(I, WithModifiers) + (IsPair ? "_p" : "");
+    if (Function *F =
+            Definition(Name + "_" + std::to_string(I.Operands.size())))
+      return F;
+    return Definition(Name);
+  }
+
+  /// A result as .sat and .relu have it; null: they have no meaning here.
+  Value *modified(const AssemblyInstruction &I, Value *Result) {
+    for (StringRef Word : {"sat", "relu"}) {
+      if (!hasWord(I, Word))
+        continue;
+      Function *F =
+          Definition(("__r3_asm_" + Word + "_" + resultType(I)).str());
+      if (!F || F->getFunctionType()->getParamType(0) != Result->getType())
+        return nullptr;
+      Result = call(*F, Result);
+    }
+    return Result;
+  }
+
+  /// The library has instructions with a modifier where that changes more than
+  /// the result, and those without.
+  bool writeCall(const AssemblyInstruction &I) {
+    if (Function *F = functionOf(I, /*WithModifiers=*/true))
+      return writeCall(I, *F, /*IsModified=*/false);
+    Function *F = functionOf(I, /*WithModifiers=*/false);
+    return F && writeCall(I, *F, /*IsModified=*/true);
   }
 
   /// A function that returns something has its destination as first operand;
   /// one of a pair of destinations writes the second through its last
-  /// parameter and has "_p" behind its name. With a number behind its name it
-  /// is the instruction of that many operands.
-  bool writeCall(const AssemblyInstruction &I) {
+  /// parameter.
+  bool writeCall(const AssemblyInstruction &I, Function &F, bool IsModified) {
     bool IsPair = !I.Operands.empty() && !I.Operands[0].Also.empty();
-    std::string Name = nameOf(I) + (IsPair ? "_p" : "");
-    Function *F = Definition(Name);
-    if (Function *Other =
-            Definition(Name + "_" + std::to_string(I.Operands.size())))
-      F = Other;
-    if (!F)
-      return false;
-    bool HasResult = !F->getReturnType()->isVoidTy();
+    bool HasResult = !F.getReturnType()->isVoidTy();
     ArrayRef<AssemblyOperand> Sources = I.Operands;
     if (HasResult && (Sources.empty() || Sources[0].Is != Kind::Register))
       return false;
     if (HasResult)
       Sources = Sources.drop_front();
-    FunctionType *Type = F->getFunctionType();
+    FunctionType *Type = F.getFunctionType();
     if (Type->getNumParams() != Sources.size() + IsPair)
       return false;
     SmallVector<Value *, 6> Arguments;
     for (auto [Number, Source] : enumerate(Sources)) {
-      Arguments.push_back(operand(Source, Type->getParamType(Number)));
+      Arguments.push_back(
+          flushed(I, operand(Source, Type->getParamType(Number))));
       if (!Arguments.back())
         return false;
     }
     AllocaInst *Second = IsPair ? place(8) : nullptr;
     if (IsPair)
       Arguments.push_back(Second);
-    Value *Result = call(*F, Arguments);
+    Value *Result = call(F, Arguments);
     if (IsPair &&
         !write(I.Operands[0].Also,
                Builder.CreateLoad(Builder.getInt8Ty(), Second), false))
       return false;
-    bool IsSigned = I.Words.back()[0] == 's';
-    return !HasResult || write(I.Operands[0].Name, Result, IsSigned);
+    if (!HasResult)
+      return true;
+    if (IsModified)
+      Result = modified(I, Result);
+    Result = flushed(I, Result, resultType(I));
+    return write(I.Operands[0].Name, Result, resultType(I).starts_with("s"));
   }
 };
 
 } // namespace
 
 bool writeAssembly(CallBase &Call,
-                   function_ref<Function *(StringRef)> Definition) {
+                   function_ref<Function *(StringRef)> Definition,
+                   unsigned &Sites) {
   std::string Text =
       cast<InlineAsm>(Call.getCalledOperand())->getAsmString().str();
   std::optional<AssemblyText> Read = readAssembly(Text);
@@ -430,7 +550,7 @@ bool writeAssembly(CallBase &Call,
   if (Read->Instructions.empty() && Call.arg_empty() &&
       Call.getType()->isVoidTy())
     return true; // a barrier for the compiler only
-  return Writer(Call, *Read, Definition).run();
+  return Writer(Call, *Read, Definition, Sites).run();
 }
 
 } // namespace r3::cpu

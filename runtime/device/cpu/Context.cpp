@@ -91,7 +91,7 @@ static void rebuildCall(CallBase &Call, Value *Context) {
   Call.eraseFromParent();
 }
 
-/// Loads from the context always give the same, but for Fuel.
+/// Loads from the context always give the same, but for Fuel and Carry.
 static void markInvariantLoads(Function &F) {
   const DataLayout &Layout = F.getParent()->getDataLayout();
   for (Instruction &I : instructions(F)) {
@@ -101,7 +101,8 @@ static void markInvariantLoads(Function &F) {
     APInt Offset(64, 0);
     Value *Base = Load->getPointerOperand()->stripAndAccumulateConstantOffsets(
         Layout, Offset, /*AllowNonInbounds=*/true);
-    if (Base == F.getArg(0) && Offset != offsetof(ThreadContext, Fuel))
+    if (Base == F.getArg(0) && Offset != offsetof(ThreadContext, Fuel) &&
+        Offset != offsetof(ThreadContext, Carry))
       Load->setMetadata(LLVMContext::MD_invariant_load,
                         MDNode::get(F.getContext(), {}));
   }

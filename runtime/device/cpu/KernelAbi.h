@@ -12,7 +12,7 @@
 namespace r3::cpu {
 
 /// One a thread. A kernel sees it unchanged from its first instruction to its
-/// last, except for Fuel.
+/// last, except for Fuel and Carry.
 struct ThreadContext {
   uint32_t Thread[3];
   uint32_t Lane; // in the warp
@@ -28,9 +28,10 @@ struct ThreadContext {
   void *Workspace; // of a cooperative launch, for grid barriers; else null
   uint64_t GridId;
   uint32_t ProcessorCount; // %nsmid
-  uint32_t Fuel; // turns of a waiting loop until the thread lets others run
-  void *Owner;   // the engine's block
-  void *Launch;  // the engine's launch
+  uint32_t Fuel;  // turns of a waiting loop until the thread lets others run
+  void *Owner;    // the engine's block
+  void *Launch;   // the engine's launch
+  uint32_t Carry; // of sums in inline PTX
 };
 
 /// Shared memory buffers begin at a multiple of this.

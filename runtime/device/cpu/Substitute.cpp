@@ -267,7 +267,8 @@ private:
     std::string Text =
         cast<InlineAsm>(Call.getCalledOperand())->getAsmString().str();
     std::string Source = sourceOf(Call);
-    if (writeAssembly(Call, [&](StringRef Name) { return inLibrary(Name); }))
+    if (writeAssembly(
+            Call, [&](StringRef Name) { return inLibrary(Name); }, Sites))
       return Error::success();
     return refuse("inline assembly \"" + Text + "\"", Source);
   }

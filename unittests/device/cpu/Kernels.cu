@@ -312,7 +312,8 @@ KERNEL withinBounds(int *Out, const Mixed M, int N) {
 
 KERNEL assembly(unsigned *Out) {
   unsigned V;
-  asm volatile("mov.u32 %0, %%smid;\n\taddc.u32 %0, %0, 1;" : "=r"(V));
+  asm volatile("mov.u32 %0, %%smid;\n\tvabsdiff4.u32.u32.u32 %0, %0, 1, 2;"
+               : "=r"(V));
   Out[0] = V;
 }
 KERNEL smallAssembly(unsigned *Out) {

@@ -29,7 +29,9 @@ KERNEL readAll(int *Out) {
 
 KERNEL twoFields(char A, double B, int *Out) { *Out = A + (int)B; }
 
-KERNEL refused(int *Out) { asm("bar.red.popc.u32 %0, 0, 1, 2;" : "=r"(*Out)); }
+KERNEL refused(int *Out) {
+  asm("vabsdiff4.u32.u32.u32.add %0, 0, 1, 2;" : "=r"(*Out));
+}
 
 KERNEL fails() { __trap(); }
 

@@ -129,7 +129,7 @@ TEST_F(ProgramTest, RefusesAtTheLaunchWhatItCannotRun) {
   Buffer<int> Out(1);
   std::string Message = launch(&RefusedStub, arguments(Out.data()));
   EXPECT_EQ(Message.rfind(format("%d: refused: the CPU device cannot run "
-                                 "inline assembly \"bar.red.popc",
+                                 "inline assembly \"vabsdiff4",
                                  int(LaunchProblem::Unsupported)),
                           0),
             0u)

@@ -2,11 +2,13 @@
 //
 // PTX instructions as programs and CUDA's headers spell them in inline
 // assembly: __r3_asm_<instruction>, its inputs in order. Loads, stores and
-// moves are written by AssemblyCode.cpp; arithmetic is in AssemblyNumbers.h and
-// AssemblyHalves.h.
+// moves are written by AssemblyCode.cpp; arithmetic is in AssemblyNumbers.h,
+// AssemblyIntegers.h and AssemblyHalves.h.
 #pragma once
 
+#include "Atomics.h"
 #include "Floats.h"
+#include "Registers.h"
 #include "Synchronisation.h"
 
 /// Addresses of 32 bits are those in shared memory: the lower half of the
@@ -33,7 +35,9 @@ ASM_FENCE(membar_gl)
 ASM_FENCE(membar_sys)
 #define ASM_FENCES(Scope)                                                      \
   ASM_FENCE(fence_sc_##Scope)                                                  \
-  ASM_FENCE(fence_acq_rel_##Scope)
+  ASM_FENCE(fence_acq_rel_##Scope)                                             \
+  ASM_FENCE(fence_acquire_##Scope)                                             \
+  ASM_FENCE(fence_release_##Scope)
 ASM_FENCES(cta)
 ASM_FENCES(cluster)
 ASM_FENCES(gpu)
@@ -41,21 +45,27 @@ ASM_FENCES(sys)
 LIBRARY void __r3_asm_trap() { __r3_trap(); }
 LIBRARY void __r3_asm_exit() { __r3_nvvm_exit(); }
 CONVERGENT void __r3_asm_nanosleep_u32(uint32_t) { __r3_nvvm_nanosleep(0); }
+// bar and barrier, with .cta and .aligned or without.
 CONVERGENT void __r3_asm_bar_sync(uint32_t Id) {
-  __r3_nvvm_barrier_cta_sync_aligned_all(Id);
-}
-CONVERGENT void __r3_asm_bar_sync_2(uint32_t Id, uint32_t Count) {
-  __r3_nvvm_barrier_cta_sync_aligned_count(Id, Count);
-}
-CONVERGENT void __r3_asm_bar_arrive(uint32_t Id, uint32_t Count) {
-  __r3_nvvm_barrier_cta_arrive_aligned_count(Id, Count);
-}
-CONVERGENT void __r3_asm_barrier_sync_2(uint32_t Id, uint32_t Count) {
-  __r3_nvvm_barrier_cta_sync_count(Id, Count);
-}
-CONVERGENT void __r3_asm_barrier_sync(uint32_t Id) {
   __r3_nvvm_barrier_cta_sync_all(Id);
 }
+CONVERGENT void __r3_asm_bar_sync_2(uint32_t Id, uint32_t Count) {
+  __r3_nvvm_barrier_cta_sync_count(Id, Count);
+}
+CONVERGENT void __r3_asm_bar_arrive(uint32_t Id, uint32_t Count) {
+  __r3_nvvm_barrier_cta_arrive_count(Id, Count);
+}
+#define ASM_BAR_RED(Type, Name, Ptx)                                           \
+  CONVERGENT Type __r3_asm_bar_red_##Name##_##Ptx(uint32_t Id, bool Value) {   \
+    return __r3_nvvm_barrier_cta_red_##Name##_all(Id, Value);                  \
+  }                                                                            \
+  CONVERGENT Type __r3_asm_bar_red_##Name##_##Ptx##_4(                         \
+      uint32_t Id, uint32_t Count, bool Value) {                               \
+    return __r3_nvvm_barrier_cta_red_##Name##_count(Id, Count, Value);         \
+  }
+ASM_BAR_RED(bool, and, pred)
+ASM_BAR_RED(bool, or, pred)
+ASM_BAR_RED(uint32_t, popc, u32)
 CONVERGENT void __r3_asm_bar_warp_sync(uint32_t Mask) {
   __r3_nvvm_bar_warp_sync(Mask);
 }
@@ -100,6 +110,49 @@ CONVERGENT uint32_t __r3_asm_match_any_sync_b64(uint64_t Value, uint32_t Mask) {
   return warp(MatchAny, Mask, Value);
 }
 
+#define ASM_MATCH_ALL(Ptx, Type)                                               \
+  CONVERGENT uint32_t __r3_asm_match_all_sync_##Ptx(Type Value,                \
+                                                    uint32_t Mask) {           \
+    return warp(MatchAll, Mask, Value);                                        \
+  }                                                                            \
+  CONVERGENT uint32_t __r3_asm_match_all_sync_##Ptx##_p(                       \
+      Type Value, uint32_t Mask, bool *Predicate) {                            \
+    return warp(MatchAll, Mask, Value, 0, 0, Predicate);                       \
+  }
+ASM_MATCH_ALL(b32, uint32_t)
+ASM_MATCH_ALL(b64, uint64_t)
+CONVERGENT uint32_t __r3_asm_elect_sync_p(uint32_t Mask, bool *Predicate) {
+  return warp(Elect, Mask, 0, 0, 0, Predicate);
+}
+
+#define ASM_REDUX(Name, Operation)                                             \
+  CONVERGENT uint32_t __r3_asm_redux_sync_##Name(uint32_t Value,               \
+                                                 uint32_t Mask) {              \
+    return warp(Operation, Mask, Value);                                       \
+  }
+ASM_REDUX(add_u32, ReduceAdd)
+ASM_REDUX(add_s32, ReduceAdd)
+ASM_REDUX(min_u32, ReduceUnsignedMin)
+ASM_REDUX(min_s32, ReduceMin)
+ASM_REDUX(max_u32, ReduceUnsignedMax)
+ASM_REDUX(max_s32, ReduceMax)
+ASM_REDUX(and_b32, ReduceAnd)
+ASM_REDUX(or_b32, ReduceOr)
+ASM_REDUX(xor_b32, ReduceXor)
+
+// --- Which memory an address is in.
+
+#define ASM_IS_SPACE(Name, Nvvm)                                               \
+  LIBRARY bool __r3_asm_isspacep_##Name(const void *Where) {                   \
+    return __r3_nvvm_isspacep_##Nvvm(Where);                                   \
+  }
+ASM_IS_SPACE(global, global)
+ASM_IS_SPACE(local, local)
+ASM_IS_SPACE(const, const)
+ASM_IS_SPACE(shared, shared)
+ASM_IS_SPACE(shared__cta, shared)
+ASM_IS_SPACE(shared__cluster, shared_cluster)
+
 // --- Atomic operations: all are ordered, and for the whole system.
 
 #define ASM_ATOMIC(Name, Ptx, Type, Body)                                      \
@@ -125,6 +178,12 @@ ASM_ATOMIC_INTEGERS(max, __atomic_fetch_max)
 ASM_ATOMIC_INTEGERS(exch, __atomic_exchange_n)
 ASM_ATOMIC(add, f32, float, __atomic_fetch_add(Where, Value, __ATOMIC_SEQ_CST))
 ASM_ATOMIC(add, f64, double, __atomic_fetch_add(Where, Value, __ATOMIC_SEQ_CST))
+ASM_ATOMIC(inc, u32, uint32_t, update(Where, [=](uint32_t Old) {
+             return Old >= Value ? 0 : Old + 1;
+           }))
+ASM_ATOMIC(dec, u32, uint32_t, update(Where, [=](uint32_t Old) {
+             return Old == 0 || Old > Value ? Value : Old - 1;
+           }))
 #define ASM_SWAP(Ptx, Type)                                                    \
   LIBRARY Type __r3_asm_atom_cas_##Ptx(Type *Where, Type Expected,             \
                                        Type Desired) {                         \
@@ -153,27 +212,3 @@ LIBRARY void __r3_asm_cp_async_wait_group(uint32_t) {}
 LIBRARY void __r3_asm_cp_async_wait_all() {}
 LIBRARY void __r3_asm_prefetch_L1(const void *) {}
 LIBRARY void __r3_asm_prefetch_L2(const void *) {}
-
-// --- Small integer operations.
-
-LIBRARY uint32_t __r3_asm_bfind_shiftamt_u32(uint32_t Value) {
-  return Value ? static_cast<uint32_t>(__builtin_clz(Value)) : ~0u;
-}
-LIBRARY uint32_t __r3_asm_bfe_u32(uint32_t Value, uint32_t First,
-                                  uint32_t Width) {
-  First &= 255;
-  Width &= 255;
-  if (First > 31 || !Width)
-    return 0;
-  uint32_t Shifted = Value >> First;
-  return Width > 31 ? Shifted : Shifted & ((1u << Width) - 1);
-}
-LIBRARY uint32_t __r3_asm_bfi_b32(uint32_t Inserted, uint32_t Into,
-                                  uint32_t First, uint32_t Width) {
-  First &= 255;
-  Width &= 255;
-  if (First > 31 || !Width)
-    return Into;
-  uint32_t Ones = Width > 31 ? ~0u : (1u << Width) - 1;
-  return (Into & ~(Ones << First)) | (Inserted & Ones) << First;
-}

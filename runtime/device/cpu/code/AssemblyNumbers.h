@@ -149,11 +149,67 @@ ASM_SIGNED(s64, uint64_t)
   }
 ASM_FLOAT(f32, f, float, f)
 ASM_FLOAT(f64, d, double, )
+
+/// The other rounding modes, which the intrinsics have, too.
+#define ASM_DIRECTED(Ptx, Nvvm, Type, Mode)                                    \
+  ASM_TWO(add_##Mode##_##Ptx, Type, Type, __r3_nvvm_add_##Mode##_##Nvvm(A, B)) \
+  ASM_TWO(sub_##Mode##_##Ptx, Type, Type,                                      \
+          __r3_nvvm_add_##Mode##_##Nvvm(A, -B))                                \
+  ASM_TWO(mul_##Mode##_##Ptx, Type, Type, __r3_nvvm_mul_##Mode##_##Nvvm(A, B)) \
+  ASM_TWO(div_##Mode##_##Ptx, Type, Type, __r3_nvvm_div_##Mode##_##Nvvm(A, B)) \
+  ASM_ONE(rcp_##Mode##_##Ptx, Type, Type, __r3_nvvm_rcp_##Mode##_##Nvvm(A))    \
+  ASM_ONE(sqrt_##Mode##_##Ptx, Type, Type, __r3_nvvm_sqrt_##Mode##_##Nvvm(A))  \
+  ASM_THREE(fma_##Mode##_##Ptx, Type, Type,                                    \
+            __r3_nvvm_fma_##Mode##_##Nvvm(A, B, C))
+ASM_DIRECTED(f32, f, float, rz)
+ASM_DIRECTED(f32, f, float, rm)
+ASM_DIRECTED(f32, f, float, rp)
+ASM_DIRECTED(f64, d, double, rz)
+ASM_DIRECTED(f64, d, double, rm)
+ASM_DIRECTED(f64, d, double, rp)
+
+// Choices by a sign, signs, and kinds of numbers.
+#define ASM_CHOSEN(Ptx, Type)                                                  \
+  LIBRARY Type __r3_asm_slct_##Ptx##_s32(Type A, Type B, int32_t C) {          \
+    return C >= 0 ? A : B;                                                     \
+  }                                                                            \
+  LIBRARY Type __r3_asm_slct_##Ptx##_f32(Type A, Type B, float C) {            \
+    return C >= 0 ? A : B;                                                     \
+  }
+ASM_CHOSEN(b32, uint32_t)
+ASM_CHOSEN(u32, uint32_t)
+ASM_CHOSEN(s32, uint32_t)
+ASM_CHOSEN(b64, uint64_t)
+ASM_CHOSEN(u64, uint64_t)
+ASM_CHOSEN(s64, uint64_t)
+ASM_CHOSEN(f32, float)
+ASM_CHOSEN(f64, double)
+#define ASM_KINDS(Ptx, Type, Suffix, SmallestNormal)                           \
+  ASM_TWO(copysign_##Ptx, Type, Type, __builtin_copysign##Suffix(B, A))        \
+  ASM_ONE(testp_finite_##Ptx, bool, Type, A - A == 0)                          \
+  ASM_ONE(testp_infinite_##Ptx, bool, Type, A == A && A - A != 0)              \
+  ASM_ONE(testp_number_##Ptx, bool, Type, A == A)                              \
+  ASM_ONE(testp_notanumber_##Ptx, bool, Type, A != A)                          \
+  ASM_ONE(testp_normal_##Ptx, bool, Type,                                      \
+          A - A == 0 && __builtin_fabs##Suffix(A) >= SmallestNormal)           \
+  ASM_ONE(testp_subnormal_##Ptx, bool, Type,                                   \
+          A != 0 && __builtin_fabs##Suffix(A) < SmallestNormal)
+ASM_KINDS(f32, float, f, 0x1p-126f)
+ASM_KINDS(f64, double, , 0x1p-1022)
+
+// Modifiers of a result, or, for ftz, of sources too.
+ASM_ONE(sat_f32, float, float, saturate(A))
+ASM_ONE(sat_f64, double, double, __r3_nvvm_saturate_d(A))
+ASM_ONE(ftz_f32, float, float,
+        __builtin_fabsf(A) < 0x1p-126f ? __builtin_copysignf(0, A) : A)
+
 ASM_TWO(div_approx_f32, float, float, A / B)
 ASM_TWO(div_full_f32, float, float, A / B)
 ASM_ONE(rcp_approx_f32, float, float, 1 / A)
 ASM_ONE(sqrt_approx_f32, float, float, __builtin_sqrtf(A))
 ASM_ONE(rsqrt_approx_f32, float, float, 1 / __builtin_sqrtf(A))
+ASM_ONE(rsqrt_approx_f64, double, double, 1 / __builtin_sqrt(A))
+ASM_ONE(rcp_approx_f64, double, double, 1 / A)
 ASM_ONE(ex2_approx_f32, float, float, __builtin_exp2f(A))
 ASM_ONE(lg2_approx_f32, float, float, __builtin_log2f(A))
 ASM_ONE(sin_approx_f32, float, float, __builtin_sinf(A))
@@ -161,6 +217,15 @@ ASM_ONE(cos_approx_f32, float, float, __builtin_cosf(A))
 ASM_ONE(tanh_approx_f32, float, float, __builtin_tanhf(A))
 
 // --- Conversions.
+
+template <typename To, typename From>
+static inline __attribute__((always_inline)) To saturateTo(From Value) {
+  constexpr bool IsSigned = static_cast<To>(-1) < 0;
+  constexpr __int128 Most = (__int128(1) << (8 * sizeof(To) - IsSigned)) - 1;
+  constexpr __int128 Least = IsSigned ? -Most - 1 : 0;
+  __int128 Wide = Value;
+  return static_cast<To>(Wide < Least ? Least : Wide > Most ? Most : Wide);
+}
 
 #define ASM_TO_INTEGERS(Ptx, Type)                                             \
   ASM_ONE(cvt_u8_##Ptx, uint8_t, Type, A)                                      \
@@ -182,6 +247,39 @@ ASM_TO_INTEGERS(s32, int32_t)
 ASM_TO_INTEGERS(u64, uint64_t)
 ASM_TO_INTEGERS(s64, int64_t)
 
+/// .sat: to the nearest value that the narrower type has.
+#define ASM_SATURATED_TO(To, ToType, Ptx, Type)                                \
+  ASM_ONE(cvt_sat_##To##_##Ptx, ToType, Type, saturateTo<ToType>(A))
+#define ASM_SATURATED(Ptx, Type)                                               \
+  ASM_SATURATED_TO(u8, uint8_t, Ptx, Type)                                     \
+  ASM_SATURATED_TO(s8, int8_t, Ptx, Type)                                      \
+  ASM_SATURATED_TO(u16, uint16_t, Ptx, Type)                                   \
+  ASM_SATURATED_TO(s16, int16_t, Ptx, Type)                                    \
+  ASM_SATURATED_TO(u32, uint32_t, Ptx, Type)                                   \
+  ASM_SATURATED_TO(s32, int32_t, Ptx, Type)                                    \
+  ASM_SATURATED_TO(u64, uint64_t, Ptx, Type)                                   \
+  ASM_SATURATED_TO(s64, int64_t, Ptx, Type)
+ASM_SATURATED(u8, uint8_t)
+ASM_SATURATED(s8, int8_t)
+ASM_SATURATED(u16, uint16_t)
+ASM_SATURATED(s16, int16_t)
+ASM_SATURATED(u32, uint32_t)
+ASM_SATURATED(s32, int32_t)
+ASM_SATURATED(u64, uint64_t)
+ASM_SATURATED(s64, int64_t)
+
+#define ASM_FROM_INTEGER(Mode, Ptx, Type, Nvvm)                                \
+  ASM_ONE(cvt_##Mode##_f32_##Ptx, float, Type, __r3_nvvm_##Nvvm##2f_##Mode(A)) \
+  ASM_ONE(cvt_##Mode##_f64_##Ptx, double, Type, __r3_nvvm_##Nvvm##2d_##Mode(A))
+#define ASM_FROM_INTEGERS(Mode)                                                \
+  ASM_FROM_INTEGER(Mode, u32, uint32_t, ui)                                    \
+  ASM_FROM_INTEGER(Mode, s32, int32_t, i)                                      \
+  ASM_FROM_INTEGER(Mode, u64, uint64_t, ull)                                   \
+  ASM_FROM_INTEGER(Mode, s64, int64_t, ll)
+ASM_FROM_INTEGERS(rz)
+ASM_FROM_INTEGERS(rm)
+ASM_FROM_INTEGERS(rp)
+
 /// Value is what the name's register holds, as a float or double.
 #define ASM_ROUNDED(To, Type, Ptx, Held, Value, Suffix)                        \
   ASM_ONE(cvt_rni_##To##_##Ptx, Type, Held,                                    \
@@ -193,6 +291,8 @@ ASM_TO_INTEGERS(s64, int64_t)
   ASM_ONE(cvt_rpi_##To##_##Ptx, Type, Held,                                    \
           toInteger<Type>(__builtin_ceil##Suffix(Value)))
 #define ASM_FLOAT_TO_INTEGERS(Ptx, Held, Value, Suffix)                        \
+  ASM_ROUNDED(u8, uint8_t, Ptx, Held, Value, Suffix)                           \
+  ASM_ROUNDED(s8, int8_t, Ptx, Held, Value, Suffix)                            \
   ASM_ROUNDED(u16, uint16_t, Ptx, Held, Value, Suffix)                         \
   ASM_ROUNDED(s16, int16_t, Ptx, Held, Value, Suffix)                          \
   ASM_ROUNDED(u32, uint32_t, Ptx, Held, Value, Suffix)                         \

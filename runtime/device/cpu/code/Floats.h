@@ -98,7 +98,7 @@ SUBTRACT(rd, rm)
 SUBTRACT(ru, rp)
 
 LIBRARY _Float16 __r3_nvvm_fma_rn_f16(_Float16 A, _Float16 B, _Float16 C) {
-  // The product of two halves is exact in double, the sum nearly so.
+  // Exact in double where rounding to half could fall between two values.
   return static_cast<_Float16>(static_cast<double>(A) * static_cast<double>(B) +
                                static_cast<double>(C));
 }
@@ -184,7 +184,7 @@ static inline __attribute__((always_inline)) To toInteger(From Rounded) {
   constexpr From Limit = // the first value that does not fit
       static_cast<From>(uint64_t(1) << (Bits - 1)) * (Signed ? 1 : 2);
   if (Rounded != Rounded)
-    return sizeof(To) == 4 && sizeof(From) == 4
+    return sizeof(To) <= 4 && sizeof(From) == 4
                ? 0
                : static_cast<To>(uint64_t(1) << (Bits - 1));
   if (Rounded >= Limit)

@@ -4,6 +4,7 @@
 #include "Assembly.h"
 #include "AssemblyBytes.h"
 #include "AssemblyHalves.h"
+#include "AssemblyIntegers.h"
 #include "AssemblyNumbers.h"
 #include "Atomics.h"
 #include "Floats.h"
