@@ -5,6 +5,7 @@
 // that the table of what the CPU device can do is the library itself.
 #include "runtime/device/cpu/Substitute.h"
 
+#include "runtime/device/cpu/ActiveMasks.h"
 #include "runtime/device/cpu/AssemblyCode.h"
 #include "runtime/device/cpu/LibraryBitcode.h"
 
@@ -40,6 +41,8 @@ public:
   Error run() {
     takeOverFunctions();
     defineBuiltins();
+    separateActiveMasks(M);
+    // From here on each question for the active lanes is one place.
     for (Function *F : reachable())
       if (Error Failure = visit(*F))
         return Failure;

@@ -96,3 +96,23 @@ KERNEL actives(unsigned *Out) {
     __syncwarp(Mask);
   }
 }
+
+/// Both sides of a branch ask in the same inline function, and so does a
+/// function that is not inline.
+__device__ __noinline__ unsigned sizeHere() {
+  return cg::coalesced_threads().size();
+}
+KERNEL branches(unsigned *Out) {
+  unsigned I = threadIdx.x, *To = Out + 3 * I;
+  if (I % 4 == 0) {
+    auto Here = cg::coalesced_threads();
+    To[0] = Here.size();
+    To[1] = cg::reduce(Here, I, cg::plus<unsigned>());
+    To[2] = sizeHere();
+  } else {
+    auto Here = cg::coalesced_threads();
+    To[0] = Here.size();
+    To[1] = Here.shfl(I, Here.size() - 1);
+    To[2] = sizeHere();
+  }
+}

@@ -152,4 +152,18 @@ TEST_F(GroupsTest, KnowsTheLanesOfEachTurn) {
   }
 }
 
+TEST_F(GroupsTest, TellsTheSidesOfABranchApart) {
+  for (const char *Level : {"O0", "O2"}) {
+    Buffer<uint32_t> Out(32 * 3);
+    Options.Level = Level;
+    mustRun("branches", shape({1, 1, 1}, {32, 1, 1}), arguments(Out.data()));
+    for (uint32_t I = 0; I < 32; ++I) {
+      uint32_t Size = I % 4 ? 24 : 8;
+      EXPECT_EQ(Out[3 * I], Size) << Level << " thread " << I;
+      EXPECT_EQ(Out[3 * I + 1], I % 4 ? 31u : 112u) << Level;
+      EXPECT_EQ(Out[3 * I + 2], Size) << Level << " thread " << I;
+    }
+  }
+}
+
 } // namespace r3::cpu
