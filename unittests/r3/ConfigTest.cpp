@@ -51,6 +51,7 @@ TEST(ConfigTest, NamesMistakesWithTheirLine) {
   EXPECT_TRUE(Fails("[space]\nregisters = [32]",
                     "r3.toml: line 2: the search space has no 'registers'; it "
                     "has edits, base, passes, level"));
+  EXPECT_TRUE(Fails("[space]\nregisters = []", "has no 'registers'"));
   EXPECT_TRUE(Fails("[space]\nmaxnreg = [32, 33]", "'33' is none of 32, 40"));
   EXPECT_TRUE(Fails("[space]\nmaxnreg = 32", "line 2: a list expected"));
   EXPECT_TRUE(Fails("[space]\nmaxnreg = [1.5]", "a number or a text"));

@@ -134,12 +134,13 @@ Reader dimension(const std::string &Name, SpaceLimits &Limits) {
     if (!List)
       return wrongAt(Value, "a list expected");
     SpaceLimits One;
+    std::vector<std::string> &Values = One.Values[Name]; // none is a limit too
     for (const toml::node &Item : *List)
-      if (Error E = takeValue(Item, One.Values[Name]))
+      if (Error E = takeValue(Item, Values))
         return E;
     if (Error E = checkLimits(One))
       return wrongAt(Value, E.message());
-    Limits.Values[Name] = std::move(One.Values[Name]);
+    Limits.Values[Name] = std::move(Values);
     return Error::success();
   };
 }
