@@ -138,14 +138,30 @@ static void setLinkage(Module &M, StringRef Kernel) {
   }
 }
 
-Expected<std::unique_ptr<Module>> extractClosure(const Module &M,
-                                                 StringRef Kernel) {
+static Expected<const Function *> findKernel(const Module &M,
+                                             StringRef Kernel) {
   const Function *Root = M.getFunction(Kernel);
   if (!Root || !isKernel(*Root))
     return fail(ErrorCode::NotFound, "%s: no kernel %s",
                 M.getModuleIdentifier().c_str(), Kernel.str().c_str());
+  return Root;
+}
+
+static void reduce(Module &M, const SmallPtrSetImpl<const Value *> &Kept,
+                   StringRef Kernel) {
+  dropLists(M);
+  eraseUnreached(M, Kept);
+  dropDeadAnnotations(M);
+  setLinkage(M, Kernel);
+}
+
+Expected<std::unique_ptr<Module>> extractClosure(const Module &M,
+                                                 StringRef Kernel) {
+  Expected<const Function *> Root = findKernel(M, Kernel);
+  if (!Root)
+    return Root.error();
   SmallPtrSet<const GlobalValue *, 32> Reached;
-  for (const GlobalValue *G : reachableFrom(*Root))
+  for (const GlobalValue *G : reachableFrom(**Root))
     Reached.insert(G);
   ValueToValueMapTy Map;
   std::unique_ptr<Module> Closure =
@@ -155,11 +171,19 @@ Expected<std::unique_ptr<Module>> extractClosure(const Module &M,
   SmallPtrSet<const Value *, 32> Kept;
   for (const GlobalValue *G : Reached)
     Kept.insert(Map.lookup(G));
-  dropLists(*Closure);
-  eraseUnreached(*Closure, Kept);
-  dropDeadAnnotations(*Closure);
-  setLinkage(*Closure, Kernel);
+  reduce(*Closure, Kept, Kernel);
   return Closure;
+}
+
+Error reduceToClosure(Module &M, StringRef Kernel) {
+  Expected<const Function *> Root = findKernel(M, Kernel);
+  if (!Root)
+    return Root.error();
+  SmallPtrSet<const Value *, 32> Kept;
+  for (const GlobalValue *G : reachableFrom(**Root))
+    Kept.insert(G);
+  reduce(M, Kept, Kernel);
+  return Error::success();
 }
 
 /// Whether all that is ever done with the global's address is loading.

@@ -22,6 +22,9 @@ namespace r3::ir {
 Expected<std::unique_ptr<llvm::Module>> extractClosure(const llvm::Module &M,
                                                        llvm::StringRef Kernel);
 
+/// The same with the module itself; unchanged where that fails.
+Error reduceToClosure(llvm::Module &M, llvm::StringRef Kernel);
+
 /// Names of all kernels of a device module, in its order.
 std::vector<std::string> kernelNames(const llvm::Module &M);
 bool isKernel(const llvm::Function &F);

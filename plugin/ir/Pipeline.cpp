@@ -220,9 +220,7 @@ static std::string defaultLevel(const std::string &Pipeline) {
   return levels().count(Text.str()) ? Text.str() : std::string();
 }
 
-/// What is compiled at -O0 asks for no optimisation at all, function by
-/// function; a pipeline that is asked for here wants it.
-static void allowOptimisation(Module &M) {
+void allowOptimisation(Module &M) {
   for (Function &F : M)
     if (F.hasFnAttribute(Attribute::OptimizeNone)) {
       F.removeFnAttr(Attribute::OptimizeNone);

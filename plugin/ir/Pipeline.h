@@ -39,6 +39,10 @@ Error runPipeline(llvm::Module &M, llvm::TargetMachine &Machine,
 using PassParser =
     std::function<bool(llvm::StringRef Name, llvm::ModulePassManager &)>;
 
+/// What is compiled at -O0 asks for no optimisation at all, function by
+/// function; a pipeline that is asked for wants it.
+void allowOptimisation(llvm::Module &M);
+
 /// From here on pipelines of this process may name passes that LLVM has not.
 /// For benches; not while a pipeline runs.
 void addPassParser(PassParser Parser);

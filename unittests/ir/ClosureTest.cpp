@@ -56,6 +56,21 @@ TEST(Closure, holdsWhatTheKernelReaches) {
   EXPECT_TRUE((*Closure)->getFunction("helper")->hasInternalLinkage());
 }
 
+TEST(Closure, isTheSameInPlace) {
+  LLVMContext Context;
+  auto M = parseDevice(Context, TwoKernels);
+  auto Closure = ir::extractClosure(*M, "reader");
+  ASSERT_TRUE(Closure);
+  ASSERT_TRUE(ir::reduceToClosure(*M, "nothing"));
+  EXPECT_TRUE(M->getFunction("writer"));
+  ASSERT_FALSE(ir::reduceToClosure(*M, "reader"));
+  EXPECT_FALSE(verifyModule(*M, &errs()));
+  std::string Copied, Reduced;
+  raw_string_ostream(Copied) << **Closure;
+  raw_string_ostream(Reduced) << *M;
+  EXPECT_EQ(Copied, Reduced);
+}
+
 TEST(Closure, leavesMutableGlobalsInSight) {
   LLVMContext Context;
   auto M = parseDevice(Context, TwoKernels);
