@@ -11,10 +11,11 @@
 # none. The folder Gpu/ belongs to that suite alone.
 #
 # On PATH: r3, clang-r3 (of this build), FileCheck, not, opt, llvm-dis and the
-# other tools of LLVM, clang++-22. Substitutions: %plugin, %cuda (flags that
-# plain clang++-22 needs), %cudart (static CUDA runtime), %examples, %inputs,
-# %source, %prefix, %clang, %cxx, %device (cpu or cuda; as a FileCheck prefix it
-# tells what differs). Features: gpu, plugin, ccache, make.
+# other tools of LLVM, clang++-22. Substitutions: %plugin (%r3plugin in tests
+# that `r3 export-test` wrote), %cuda (flags that plain clang++-22 needs), %cudart
+# (static CUDA runtime), %examples, %inputs, %source, %prefix, %clang, %cxx, %lit,
+# %device (cpu or cuda; as a FileCheck prefix it tells what differs). Features:
+# gpu, plugin, ccache, make.
 import ctypes
 import os
 import re
@@ -89,6 +90,7 @@ libraries = next((folder for folder in
                  os.path.join(config.cuda, "lib64"))
 for name, text in (
         ("plugin", os.path.join(config.r3_prefix, "lib", "libR3.so")),
+        ("r3plugin", os.path.join(config.r3_prefix, "lib", "libR3.so")),
         ("cudart", "-L%s -lcudart_static -ldl -lrt -pthread" % libraries),
         ("cudalib", libraries),
         ("cudapath", config.cuda),
@@ -103,6 +105,7 @@ for name, text in (
                                      "include")),
         ("clang", config.clang),
         ("cxx", config.cxx),
+        ("lit", config.lit),
         ("python", sys.executable)):
     config.substitutions.append(("%" + re.escape(name) + r"\b", text))
 

@@ -271,4 +271,20 @@ Catalogue::select(const std::string &Backend,
   return Found;
 }
 
+Expected<const CatalogueKernel *>
+Catalogue::selectOne(const std::string &Backend,
+                     const std::string &Pattern) const {
+  auto Found = select(Backend, {Pattern});
+  if (!Found)
+    return Found.error();
+  if (Found->size() == 1)
+    return Found->front();
+  std::string Names;
+  for (const CatalogueKernel *K : *Found)
+    Names += (Names.empty() ? "" : ", ") + K->Display + " (" +
+             K->Key.substr(0, 12) + ")";
+  return fail(ErrorCode::Usage, "'%s' is %s: %s", Pattern.c_str(),
+              plural(Found->size(), "kernel").c_str(), Names.c_str());
+}
+
 } // namespace r3

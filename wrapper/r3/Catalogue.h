@@ -63,6 +63,9 @@ struct Catalogue {
   Expected<std::vector<const CatalogueKernel *>>
   select(const std::string &Backend,
          const std::vector<std::string> &Patterns) const;
+  /// The only one; Usage names those that match where there are more.
+  Expected<const CatalogueKernel *> selectOne(const std::string &Backend,
+                                              const std::string &Pattern) const;
 };
 
 /// Share of the time below which a kernel is cold by default.

@@ -88,6 +88,22 @@ const CommandRow Rows[] = {
      "\n"
      "R3_DISABLE=stencil3d ./app runs without a variant, without a rebuild.\n",
      false, true, makeApply},
+    {"export-test", "Write a lit test of a variant's pass sequence",
+     "  r3 export-test stencil3d -o tests/passes\n"
+     "  r3 export-test stencil3d --variant 3f2a\n"
+     "  r3 export-test stencil3d --passes 'default<O2>,function(sink)'\n"
+     "  lit-22 -v tests/passes     runs it, without a GPU and without r3\n"
+     "\n"
+     "The test holds the kernel's unoptimised code and says, in lines for "
+     "FileCheck, what\n"
+     "the passes make of it that the original's do not: every line was seen to "
+     "fail with\n"
+     "the original's. Where no such line can be found, nothing is written and "
+     "the exit\n"
+     "status is 1. %r3plugin in a test is libR3.so: a lit.cfg.py that says so "
+     "is written\n"
+     "where the folder has none.\n",
+     false, true, makeExportTest},
     {"doctor", "Check what R3 needs on this machine",
      "  r3 doctor\n"
      "  r3 doctor --device cpu\n"

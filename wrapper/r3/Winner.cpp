@@ -88,8 +88,8 @@ std::vector<Winner> findWinners(const std::vector<Evaluation> &Made,
   return Winners;
 }
 
-Expected<Evaluation> findVariant(const std::vector<Evaluation> &Made,
-                                 const std::string &Prefix) {
+Expected<Evaluation> matchVariant(const std::vector<Evaluation> &Made,
+                                  const std::string &Prefix) {
   std::set<std::string> Ids;
   const Evaluation *Latest = nullptr;
   for (const Evaluation &E : Made) {
@@ -108,16 +108,61 @@ Expected<Evaluation> findVariant(const std::vector<Evaluation> &Made,
   if (Ids.size() > 1)
     return fail(ErrorCode::Usage, "variant %s is one of %zu: give more digits",
                 Prefix.c_str(), Ids.size());
-  const Evaluation *Ran = Latest;
-  for (const Evaluation &E : Made)
-    if (Latest->SameAs && E.Id == Latest->SameAs)
-      Ran = &E;
-  if (Ran->Result != Outcome::Ok)
-    return fail(ErrorCode::Wrong, "variant %s (%s) is not right: %s%s%s",
-                Prefix.c_str(), Latest->Note.c_str(),
-                std::string(outcomeName(Ran->Result)).c_str(),
-                Ran->Message.empty() ? "" : ": ", Ran->Message.c_str());
   return *Latest;
+}
+
+const Evaluation &ranAs(const std::vector<Evaluation> &Made,
+                        const Evaluation &One) {
+  for (const Evaluation &E : Made)
+    if (One.SameAs && E.Id == One.SameAs)
+      return E;
+  return One;
+}
+
+Expected<Evaluation> findVariant(const std::vector<Evaluation> &Made,
+                                 const std::string &Prefix) {
+  auto Found = matchVariant(Made, Prefix);
+  if (!Found)
+    return Found;
+  const Evaluation &Ran = ranAs(Made, *Found);
+  if (Ran.Result != Outcome::Ok)
+    return fail(ErrorCode::Wrong, "variant %s (%s) is not right: %s%s%s",
+                Prefix.c_str(), Found->Note.c_str(),
+                std::string(outcomeName(Ran.Result)).c_str(),
+                Ran.Message.empty() ? "" : ": ", Ran.Message.c_str());
+  return Found;
+}
+
+Expected<Evaluation> chooseVariant(const std::string &Path,
+                                   const std::string &Key,
+                                   const std::string &Backend,
+                                   const std::string &Prefix) {
+  auto Log = Journal::openForReading(Path);
+  if (!Log && Log.error().code() == ErrorCode::NotFound)
+    return fail(ErrorCode::NotFound, "no search was made; `r3 remix` does");
+  if (!Log)
+    return Log.error();
+  auto Made = (*Log)->evaluations({Key, Backend, "", 0});
+  if (!Made)
+    return Made.error();
+  if (!Prefix.empty())
+    return findVariant(*Made, Prefix);
+  auto Found = (*Log)->evidence(Key);
+  if (!Found)
+    return Found.error();
+  const std::vector<Winner> Winners = findWinners(*Made, *Found);
+  for (const Winner &W : Winners)
+    if (W.Best)
+      return *W.Best;
+  if (Made->empty())
+    return fail(ErrorCode::NotFound, "no variant was evaluated");
+  const std::string Setting = Made->back().Setting;
+  std::erase_if(*Made,
+                [&](const Evaluation &E) { return E.Setting != Setting; });
+  Candidates Best = findCandidates(*Made);
+  if (Best.List.empty())
+    return Error(ErrorCode::NotFound, Best.Why);
+  return std::move(Best.List.front());
 }
 
 } // namespace r3

@@ -36,9 +36,23 @@ struct Winner {
 std::vector<Winner> findWinners(const std::vector<Evaluation> &Made,
                                 const std::vector<Evidence> &Found);
 
-/// The evaluation of the variant whose id begins with Prefix; it must have
-/// been right. Usage where it is ambiguous, Wrong where it was not right.
+/// The evaluation of the variant whose id begins with Prefix, however it
+/// ended; of a duplicate, which the journal answered, its own. Usage where it
+/// is ambiguous.
+Expected<Evaluation> matchVariant(const std::vector<Evaluation> &Made,
+                                  const std::string &Prefix);
+/// The evaluation that ran the binary: another one for a duplicate.
+const Evaluation &ranAs(const std::vector<Evaluation> &Made,
+                        const Evaluation &One);
+/// As matchVariant, of a variant that was right; Wrong where it was not.
 Expected<Evaluation> findVariant(const std::vector<Evaluation> &Made,
                                  const std::string &Prefix);
+
+/// The variant that a command is about: Prefix where it is not empty, else what
+/// was accepted, else the best that the search found. From the journal at Path.
+Expected<Evaluation> chooseVariant(const std::string &Path,
+                                   const std::string &Key,
+                                   const std::string &Backend,
+                                   const std::string &Prefix);
 
 } // namespace r3
