@@ -81,6 +81,7 @@ std::unique_ptr<Command> makeRemix();
 std::unique_ptr<Command> makeTry();
 std::unique_ptr<Command> makeExplain();
 std::unique_ptr<Command> makeApply();
+std::unique_ptr<Command> makeMinimise();
 std::unique_ptr<Command> makeExportTest();
 std::unique_ptr<Command> makeDoctor();
 std::unique_ptr<Command> makeVersion();

@@ -88,6 +88,19 @@ const CommandRow Rows[] = {
      "\n"
      "R3_DISABLE=stencil3d ./app runs without a variant, without a rebuild.\n",
      false, true, makeApply},
+    {"minimise", "Find the few changes of a variant that carry its gain",
+     "  r3 minimise stencil3d      the accepted variant, else the best\n"
+     "  r3 minimise stencil3d --variant 3f2a --budget 5m\n"
+     "\n"
+     "Changes are left out by delta debugging as long as the results are right "
+     "and the\n"
+     "median gain stays within noise of the variant's. What is left is a "
+     "variant of its\n"
+     "own (origin minimised), goes through the gate, and `r3 apply` takes it. "
+     "Ctrl-C is\n"
+     "safe; the same command goes on. Exit status 5: the gain itself is not "
+     "above noise.\n",
+     false, true, makeMinimise},
     {"export-test", "Write a lit test of a variant's pass sequence",
      "  r3 export-test stencil3d -o tests/passes\n"
      "  r3 export-test stencil3d --variant 3f2a\n"

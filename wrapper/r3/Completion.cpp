@@ -63,8 +63,9 @@ std::vector<std::string> candidates(const std::string &Command,
   if (Command == "completion")
     return {"bash", "zsh", "fish"};
   std::vector<std::string> Words = Parser().optionNames(Command);
-  static const std::set<std::string> OfKernels = {"replay", "remix",       "try",
-                                                  "explain", "export-test", "apply"};
+  static const std::set<std::string> OfKernels = {
+      "replay",   "remix",  "try",         "explain",
+      "minimise",  "export-test", "apply"};
   if (OfKernels.count(Command))
     for (std::string &Name : kernelNames())
       Words.push_back(std::move(Name));

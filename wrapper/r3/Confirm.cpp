@@ -99,6 +99,59 @@ SearchKernel searchKernel(const CatalogueKernel &K) {
   return S;
 }
 
+namespace {
+
+/// What the gate says of a variant, now or before.
+struct Verdict {
+  Evidence Found;
+  std::string Why; // it is not accepted
+};
+
+/// The latest evidence of a variant in its setting.
+const Evidence *latest(const std::vector<Evidence> &Known,
+                       const Evaluation &Of) {
+  const auto Found =
+      std::find_if(Known.rbegin(), Known.rend(), [&](const Evidence &Each) {
+        return Each.Setting == Of.Setting &&
+               Each.VariantId == Of.Change.id().hex();
+      });
+  return Found == Known.rend() ? nullptr : &*Found;
+}
+
+/// Through the gate, unless it was there before. Try: of this kernel.
+Expected<Verdict> judge(Journal &Log, const std::vector<Evidence> &Known,
+                        const Evaluation &Of, unsigned Try,
+                        const std::vector<SearchRecording> &Recordings,
+                        const EvaluatorSource &Source,
+                        const std::atomic<bool> &Stop,
+                        const GateProgress &Tell) {
+  if (const Evidence *Before = latest(Known, Of))
+    return Verdict{*Before, Of.Note + ": did not pass the gate before"};
+  GateOptions Options;
+  Options.Try = Try;
+  Options.Which = Accept::Bits; // as in the search
+  auto Report = Gate(Source, Options, Stop, Tell).run(Recordings, Of.Change);
+  if (!Report)
+    return Report.error();
+  Verdict Result{evidenceOf(*Report, Of), rejection(*Report, Of)};
+  if (Error E = Log.addEvidence(Result.Found))
+    return E;
+  return Result;
+}
+
+/// Whether the verdict is a good one.
+bool take(const Verdict &V, const Evaluation &Of, Confirmation &Into) {
+  Into.Why = V.Why;
+  if (V.Found.Level == "rejected")
+    return false;
+  Into.Accepted = V.Found;
+  Into.Variant = Of;
+  Into.Why.clear();
+  return true;
+}
+
+} // namespace
+
 Expected<Confirmation> confirm(Journal &Log, const std::string &Key,
                                const std::string &Setting,
                                const std::vector<SearchRecording> &Recordings,
@@ -118,35 +171,33 @@ Expected<Confirmation> confirm(Journal &Log, const std::string &Key,
   for (const Evaluation &E : Best.List) {
     if (Try == MostTries)
       break;
-    const auto Found =
-        std::find_if(Known->rbegin(), Known->rend(), [&](const Evidence &Each) {
-          return Each.Setting == Setting &&
-                 Each.VariantId == E.Change.id().hex();
-        });
-    Evidence Latest;
-    if (Found != Known->rend()) {
-      Latest = *Found;
-      Result.Why = E.Note + ": did not pass the gate before";
-    } else {
-      GateOptions Options;
-      Options.Try = Try;
-      Options.Which = Accept::Bits; // as in the search
-      auto Report = Gate(Source, Options, Stop, Tell).run(Recordings, E.Change);
-      if (!Report)
-        return Report.error();
-      Latest = evidenceOf(*Report, E);
-      if (Error Failure = Log.addEvidence(Latest))
-        return Failure;
-      Result.Why = rejection(*Report, E);
-    }
-    ++Try;
-    if (Latest.Level == "rejected")
-      continue;
-    Result.Accepted = Latest;
-    Result.Variant = E;
-    Result.Why.clear();
-    break;
+    auto Found = judge(Log, *Known, E, Try++, Recordings, Source, Stop, Tell);
+    if (!Found)
+      return Found.error();
+    if (take(*Found, E, Result))
+      break;
   }
+  return Result;
+}
+
+Expected<Confirmation>
+confirmOne(Journal &Log, const Evaluation &Of,
+           const std::vector<SearchRecording> &Recordings,
+           const EvaluatorSource &Source, const std::atomic<bool> &Stop,
+           const GateProgress &Tell) {
+  auto Known = Log.evidence(Of.Key);
+  if (!Known)
+    return Known.error();
+  // What was tried before it has spent its part of the error.
+  const auto Tried =
+      std::count_if(Known->begin(), Known->end(),
+                    [&](const Evidence &E) { return E.Setting == Of.Setting; });
+  auto Found =
+      judge(Log, *Known, Of, unsigned(Tried), Recordings, Source, Stop, Tell);
+  if (!Found)
+    return Found.error();
+  Confirmation Result;
+  take(*Found, Of, Result);
   return Result;
 }
 

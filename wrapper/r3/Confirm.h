@@ -41,4 +41,11 @@ Expected<Confirmation> confirm(Journal &Log, const std::string &Key,
                                const std::atomic<bool> &Stop,
                                const GateProgress &Tell);
 
+/// Sends one variant through the gate, unless the journal holds evidence of it.
+Expected<Confirmation>
+confirmOne(Journal &Log, const Evaluation &Of,
+           const std::vector<SearchRecording> &Recordings,
+           const EvaluatorSource &Source, const std::atomic<bool> &Stop,
+           const GateProgress &Tell);
+
 } // namespace r3
