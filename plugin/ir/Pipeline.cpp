@@ -11,6 +11,8 @@
 #include "plugin/ir/Diagnostics.h"
 #include "plugin/ir/ScopedOptions.h"
 
+#include "llvm/Analysis/LazyCallGraph.h"
+#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/LLVMContext.h"
@@ -258,9 +260,42 @@ static Error verify(const Module &M, const std::string &Reported) {
   return Error::success();
 }
 
+/// "loop %for.body in function k".
+static std::string placeName(const Any &Place) {
+  if (const auto *F = any_cast<const Function *>(&Place))
+    return "function " + (*F)->getName().str();
+  if (const auto *L = any_cast<const Loop *>(&Place)) {
+    const BasicBlock *Header = (*L)->getHeader();
+    std::string Name;
+    raw_string_ostream Out(Name);
+    Header->printAsOperand(Out, /*PrintType=*/false);
+    return "loop " + Name + " in function " +
+           Header->getParent()->getName().str();
+  }
+  if (const auto *C = any_cast<const LazyCallGraph::SCC *>(&Place))
+    return "functions " + (*C)->getName();
+  return "the module";
+}
+
+/// Has every optional pass asked first.
+static void count(Passes &P, PassCounter &Counter) {
+  P.Callbacks.registerShouldRunOptionalPassCallback(
+      [&P, &Counter](StringRef Class, const Any &Place) {
+        if (Counter.Runs++ < Counter.Limit)
+          return true;
+        if (Counter.NextPass.empty()) {
+          const StringRef Name = P.Callbacks.getPassNameForClassName(Class);
+          Counter.NextPass = (Name.empty() ? Class : Name).str();
+          Counter.NextPlace = placeName(Place);
+        }
+        return false;
+      });
+}
+
 Error runPipeline(Module &M, TargetMachine &Machine,
                   const std::string &Pipeline, const std::string &Level,
-                  const std::map<std::string, int64_t> &Options) {
+                  const std::map<std::string, int64_t> &Options,
+                  PassCounter *Counter) {
   std::string Text = Pipeline;
   if (Text.empty())
     Text.append("default<").append(Level).append(">");
@@ -279,6 +314,8 @@ Error runPipeline(Module &M, TargetMachine &Machine,
   {
     ScopedHandler Handler(M.getContext(), Reported);
     Passes P(M, Machine, *Parsed);
+    if (Counter)
+      count(P, *Counter);
     ModulePassManager Manager;
     if (Error Problem = addPasses(Manager, P, M, Text, *Parsed))
       return Problem;

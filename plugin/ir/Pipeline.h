@@ -10,6 +10,8 @@
 // unknown ones run in a child.
 #pragma once
 
+#include "plugin/ir/PassCounter.h"
+
 #include "runtime/support/Error.h"
 
 #include "llvm/ADT/StringRef.h"
@@ -30,10 +32,11 @@ Expected<std::unique_ptr<llvm::TargetMachine>>
 createTargetMachine(const llvm::Module &M, const std::string &Level);
 
 /// Empty Pipeline: the default one of Level. Options: of LLVM, see
-/// ScopedOptions.h.
+/// ScopedOptions.h. Counter: may be null.
 Error runPipeline(llvm::Module &M, llvm::TargetMachine &Machine,
                   const std::string &Pipeline, const std::string &Level,
-                  const std::map<std::string, int64_t> &Options = {});
+                  const std::map<std::string, int64_t> &Options = {},
+                  PassCounter *Counter = nullptr);
 
 /// Adds the module pass of this name to a pipeline; false: knows none.
 using PassParser =

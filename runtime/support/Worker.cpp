@@ -303,6 +303,10 @@ static std::string evaluateText(const EvaluationRequest &What) {
   for (Check Each : What.Checks)
     W.String(std::string(checkName(Each)));
   W.EndArray();
+  if (What.PassLimit) {
+    W.Key("passLimit");
+    W.Uint64(*What.PassLimit);
+  }
   return finish(W, Buffer);
 }
 
@@ -339,6 +343,9 @@ Expected<EvaluationReport> Worker::evaluate(const EvaluationRequest &What) {
       if (Item.IsUint64())
         Report.Excluded.push_back(Item.GetUint64());
   Report.Guards = json::text(*Reply, "guards", "");
+  Report.PassRuns = json::number(*Reply, "passRuns", 0);
+  Report.NextPass = json::text(*Reply, "nextPass", "");
+  Report.NextPlace = json::text(*Reply, "nextPlace", "");
   Report.Tolerance = json::text(*Reply, "tolerance", "");
   Report.Registers = uint32_t(json::number(*Reply, "registers", 0));
   Report.Shared = uint32_t(json::number(*Reply, "shared", 0));

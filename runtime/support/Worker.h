@@ -23,11 +23,14 @@
 //             closeTo: what a user allows floating-point results to differ by
 //             (absolute plus relative; in place of rounding),
 //             allowPrecision: whether code may compute less exactly,
-//             checks: [names of Check.def]}
+//             checks: [names of Check.def],
+//             passLimit: runs of optional passes that the variant's plain build
+//             has (missing: all); no other build of it is looked at then}
 //            -> {outcome, message, tolerance, code, registers, shared, spills,
 //                originalNs: [..], variantNs: [..],
 //                checks: [{check, made, outcome, message, milliseconds}],
-//                excluded: [index], guards: text}
+//                excluded: [index], guards: text, passRuns, nextPass,
+//                nextPlace}
 //            a binary whose digest is in known is built and not run: its
 //            outcome is duplicate, with the digest in code
 //   measure  {variant, recordings: [index], mode: "cold" | "warm", batches,
@@ -55,6 +58,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -115,6 +119,9 @@ struct EvaluationRequest {
   /// Code may compute less exactly; the check of it only says how.
   bool AllowPrecision = false;
   CheckSet Checks = searchChecks();
+  /// So many runs of optional passes, counted as LLVM's OptBisect does; the
+  /// report says how many there are and which one would be next.
+  std::optional<uint64_t> PassLimit;
 };
 
 struct EvaluationReport {
@@ -130,6 +137,9 @@ struct EvaluationReport {
   uint32_t Registers = 0, Shared = 0, Spills = 0;
   std::vector<double> OriginalNs, VariantNs; // in pairs
   std::vector<CheckResult> Checks; // in order, up to the first that failed
+  /// Where passes were limited. "licm", "loop %for.body in function k".
+  uint64_t PassRuns = 0;
+  std::string NextPass, NextPlace;
   std::map<std::string, double> Ms;
 };
 

@@ -15,9 +15,11 @@
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
+#include "llvm/Transforms/Utils/Cloning.h"
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 using namespace llvm;
 using namespace r3;
@@ -161,6 +163,34 @@ TEST_F(Pipeline, knowsPassesThatWereAdded) {
   EXPECT_FALSE(ir::runPipeline(*M, **Machine, Text, "O2"));
   EXPECT_TRUE(M->getNamedMetadata("mark"));
   EXPECT_TRUE(ir::runPipeline(*M, **Machine, "mark<3>", "O2"));
+}
+
+TEST_F(Pipeline, makesSoManyRunsOfPassesAndNamesTheNext) {
+  auto Whole = unoptimised("O2");
+  ASSERT_TRUE(Whole);
+  const auto run = [&](uint64_t Limit, const char *Text) {
+    auto M = CloneModule(*Whole);
+    auto Machine = ir::createTargetMachine(*M, "O2");
+    ir::PassCounter Counter;
+    Counter.Limit = Limit;
+    EXPECT_FALSE(ir::runPipeline(*M, **Machine, Text, "O2", {}, &Counter));
+    return Counter;
+  };
+  const char *Text = "function(sroa,loop(indvars)),globaldce";
+  const ir::PassCounter All = run(UINT64_MAX, Text);
+  EXPECT_GT(All.Runs, 2u);
+  EXPECT_TRUE(All.NextPass.empty());
+  const ir::PassCounter None = run(0, Text);
+  // The prefix of device code counts, too.
+  EXPECT_EQ(None.NextPass, "nvvm-reflect");
+  EXPECT_EQ(None.NextPlace, "the module");
+  const ir::PassCounter Last = run(All.Runs - 1, Text);
+  EXPECT_EQ(Last.NextPass, "globaldce");
+  std::set<std::string> Places;
+  for (uint64_t Limit = 0; Limit < All.Runs; ++Limit)
+    Places.insert(run(Limit, Text).NextPlace.substr(0, 9));
+  EXPECT_TRUE(Places.count("function "));
+  EXPECT_GT(run(UINT64_MAX, "default<O2>").Runs, 50u);
 }
 
 TEST_F(Pipeline, optimisesWhatWasCompiledAtO0) {

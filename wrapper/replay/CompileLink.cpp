@@ -127,13 +127,14 @@ Build CompileLink::build(const std::string &Variant, uint64_t DeadlineMs,
     B.Message = E.message();
     return B;
   }
-  auto Reply = ask(Message("build")
-                       .raw("variant", Variant)
-                       .text("instrument", Instrument)
-                       .flag("allowPrecision", PrecisionAllowed)
-                       .number("deadlineMs", DeadlineMs)
-                       .json(),
-                   {}, static_cast<int>(DeadlineMs + GraceMs));
+  Message Request("build");
+  Request.raw("variant", Variant)
+      .text("instrument", Instrument)
+      .flag("allowPrecision", PrecisionAllowed)
+      .number("deadlineMs", DeadlineMs);
+  if (PassLimit && Variant != "{}" && Instrument.empty())
+    Request.number("passLimit", *PassLimit);
+  auto Reply = ask(Request.json(), {}, static_cast<int>(DeadlineMs + GraceMs));
   if (!Reply) {
     B.Ending = Reply.error().code() == ErrorCode::Timeout
                    ? Outcome::BuildTimeout
@@ -156,6 +157,9 @@ Build CompileLink::build(const std::string &Variant, uint64_t DeadlineMs,
   if (const json::Value *List = json::array(H, "numbers"))
     for (const json::Value &Item : List->GetArray())
       B.Numbers.push_back(Item.IsUint64() ? Item.GetUint64() : 0);
+  B.PassRuns = json::number(H, "passRuns", 0);
+  B.NextPass = json::text(H, "nextPass", "");
+  B.NextPlace = json::text(H, "nextPlace", "");
   B.Ms = readTimes(H);
   B.Binary = std::move(Reply->Blob);
   return B;

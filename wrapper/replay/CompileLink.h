@@ -7,9 +7,11 @@
 //   load      {backend, kernel, arch, level, command: [..], root, source,
 //              parameters: [names]}
 //             blob: bitcode -> {}
-//   build     {variant, instrument, allowPrecision, deadlineMs} -> {outcome,
-//             message, code, registers, shared, spills, sites, unseen,
-//             numbers, lessPrecise, promise, ms} blob: binary
+//   build     {variant, instrument, allowPrecision, deadlineMs, passLimit} ->
+//             {outcome, message, code, registers, shared, spills, sites,
+//             unseen, numbers, lessPrecise, promise, passRuns, nextPass,
+//             nextPlace, ms} blob: binary
+//             passLimit: so many runs of optional passes; missing: all
 //             instrument: "", "trace", "round", "double", "freeze-0",
 //             "freeze-1", "no-op", "bounds" (the CPU device's bounds checks),
 //             or "ptx" (the binary is the PTX, for either device)
@@ -51,6 +53,10 @@ struct Build {
   /// Of a source: what it takes for granted and no guard says (Promises.h).
   std::string Promise;
   std::vector<uint64_t> Numbers;
+  /// Where the passes were limited: runs that were asked for, and the first one
+  /// that was not made.
+  uint64_t PassRuns = 0;
+  std::string NextPass, NextPlace;
   std::map<std::string, double> Ms;
 };
 
@@ -71,6 +77,9 @@ public:
               const std::string &Instrument = "");
   /// Whether sources may bring in numbers of less precision, from now on.
   void allowPrecision(bool Allowed) { PrecisionAllowed = Allowed; }
+  /// How many runs of optional passes plain builds of variants have, from now
+  /// on; nothing: all.
+  void limitPasses(std::optional<uint64_t> Runs) { PassLimit = Runs; }
   pid_t childPid() const { return Runs ? Runs->pid() : -1; }
 
 private:
@@ -92,6 +101,7 @@ private:
   std::optional<CompileJob> Job;
   bool Loaded = false;
   bool PrecisionAllowed = false;
+  std::optional<uint64_t> PassLimit;
   uint64_t NextId = 1;
 };
 

@@ -49,6 +49,7 @@ struct BuildResult {
   std::string LessPrecise;
   std::string Promise;
   std::vector<uint64_t> Numbers;
+  ir::PassCounter Passes;
   std::map<std::string, double> Ms;
 };
 
@@ -90,6 +91,8 @@ private:
   std::unique_ptr<CudaClosure> Closure;
   bool Loaded = false;
   std::optional<FrontEnd> Sources;
+  /// Of the build that is being made, where passes are counted.
+  std::optional<uint64_t> PassLimit;
   /// Patched units, by patch: many variants of one source follow another.
   std::map<std::string, FrontEndResult> Patched;
 };
@@ -240,6 +243,7 @@ static BuildResult buildForked(uint64_t DeadlineMs, Function Work) {
   R.Sites = std::move(Made.Product.Sites);
   R.Unseen = std::move(Made.Product.Unseen);
   R.Numbers = std::move(Made.Product.Numbers);
+  R.Passes = std::move(Made.Product.Passes);
   return R;
 }
 
@@ -261,7 +265,9 @@ Expected<ForkProduct> CompileServer::makePtx(const Variant &V,
       return Parsed.error();
     Own = std::move(*Parsed);
   }
-  auto Ptx = (Own ? Own : Closure)->toPtx(V, Level, P.Ms);
+  P.Passes.Limit = PassLimit.value_or(UINT64_MAX);
+  auto Ptx = (Own ? Own : Closure)
+                 ->toPtx(V, Level, P.Ms, PassLimit ? &P.Passes : nullptr);
   if (!Ptx)
     return Ptx.error();
   P.Bytes.assign(Ptx->begin(), Ptx->end());
@@ -329,6 +335,8 @@ Expected<ForkProduct> CompileServer::makeObject(const Variant &V,
   O.Level = V.Level.empty() ? Level : V.Level;
   O.Options = V.Options;
   O.CheckBounds = Instrument == "bounds";
+  P.Passes.Limit = PassLimit.value_or(UINT64_MAX);
+  O.Counter = PassLimit ? &P.Passes : nullptr;
   const auto Start = Clock::now();
   auto Object = compileForCpu(*Code, O);
   if (!Object)
@@ -356,6 +364,9 @@ Expected<Frame> CompileServer::build(const json::Value &Request) {
     return V.error();
   const uint64_t DeadlineMs = json::number(Request, "deadlineMs", 20000);
   const std::string Instrument = json::text(Request, "instrument", "");
+  PassLimit.reset();
+  if (const auto Limit = json::number(Request, "passLimit"))
+    PassLimit = *Limit;
   const auto Start = Clock::now();
   BuildResult R;
   if (!V->Patch.empty()) {
@@ -405,6 +416,9 @@ Expected<Frame> CompileServer::build(const json::Value &Request) {
                    .text("lessPrecise", R.LessPrecise)
                    .text("promise", R.Promise)
                    .numbers("numbers", R.Numbers)
+                   .number("passRuns", R.Passes.Runs)
+                   .text("nextPass", R.Passes.NextPass)
+                   .text("nextPlace", R.Passes.NextPlace)
                    .times(R.Ms)
                    .json(),
                std::move(R.Binary));

@@ -60,7 +60,8 @@ CudaClosure::parse(std::span<const uint8_t> Bitcode,
 
 Expected<std::string> CudaClosure::toPtx(const Variant &V,
                                          const std::string &Level,
-                                         std::map<std::string, double> &Ms) {
+                                         std::map<std::string, double> &Ms,
+                                         ir::PassCounter *Counter) {
   llvm::Module &M = *S->Module;
   if (!V.Arch.empty())
     if (Error E = ir::setArchitecture(M, V.Arch))
@@ -71,7 +72,8 @@ Expected<std::string> CudaClosure::toPtx(const Variant &V,
   if (!Machine)
     return Machine.error();
   auto Start = Clock::now();
-  if (Error E = ir::runPipeline(M, **Machine, V.Pipeline, Level, V.Options))
+  if (Error E = ir::runPipeline(M, **Machine, V.Pipeline, Level, V.Options,
+                                Counter))
     return E;
   Ms["pipeline"] = msSince(Start);
 

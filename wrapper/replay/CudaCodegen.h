@@ -5,6 +5,8 @@
 // device's compiler.
 #pragma once
 
+#include "plugin/ir/PassCounter.h"
+
 #include "runtime/support/Error.h"
 #include "runtime/support/Variant.h"
 
@@ -23,9 +25,11 @@ public:
   ~CudaClosure();
 
   /// Runs the pipeline and generates code. Changes the module: call it in a
-  /// forked copy. Level: at which the unit was compiled. Ms: by step.
+  /// forked copy. Level: at which the unit was compiled. Ms: by step. Counter:
+  /// of the pipeline, may be null.
   Expected<std::string> toPtx(const Variant &V, const std::string &Level,
-                              std::map<std::string, double> &Ms);
+                              std::map<std::string, double> &Ms,
+                              ir::PassCounter *Counter = nullptr);
 
 private:
   struct State;

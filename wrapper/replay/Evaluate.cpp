@@ -64,6 +64,9 @@ std::string Session::Evaluation::json() const {
       .raws("checks", Made)
       .numbers("excluded", {Excluded.begin(), Excluded.end()})
       .text("guards", Guards)
+      .number("passRuns", B.PassRuns)
+      .text("nextPass", B.NextPass)
+      .text("nextPlace", B.NextPlace)
       .times(Ms)
       .json();
 }
@@ -166,8 +169,9 @@ trust::Judgement Session::launchAndJudge(DeviceLink::RunRequest R, double &Ns,
 /// One launch with each pattern.
 trust::Judgement Session::verify(size_t Index, Evaluation &E) {
   trust::Judgement J;
-  // A source by itself was traced.
-  if (E.Change.Patch.empty() || !E.Change.Pipeline.empty())
+  // A source by itself was traced. Where passes are limited it is the plain
+  // build that is asked about; another one has other runs of them.
+  if (!E.PassLimit && (E.Change.Patch.empty() || !E.Change.Pipeline.empty()))
     J = checkAccesses(Index, E.Change.canonicalJson(), E.Launches, E.Ms);
   double Ns = 0;
   for (size_t Pattern = 0; J.ok() && Pattern < std::size(PoisonBytes);
@@ -241,6 +245,8 @@ Session::readEvaluation(const json::Value &Request) const {
     return Error(ErrorCode::Usage, "closeTo: 0 or more, and less than 1");
   E.AllowPrecision = json::boolean(Request, "allowPrecision", false);
   E.Seed = json::number(Request, "seed", 0);
+  if (const auto Limit = json::number(Request, "passLimit"))
+    E.PassLimit = *Limit;
   E.Unordered = Kernel->unorderedText();
   return E;
 }
@@ -311,7 +317,9 @@ void Session::build(Evaluation &E) {
     E.Verdict = mapLaunches(E);
   if (!E.Verdict.ok())
     return;
+  Compiler->limitPasses(E.PassLimit);
   E.B = buildVariant(E.Change.canonicalJson());
+  Compiler->limitPasses({});
   E.Ms = E.B.Ms;
   if (E.B.Ending != Outcome::Ok)
     E.Verdict = {E.B.Ending, E.B.Message};

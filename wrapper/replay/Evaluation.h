@@ -8,6 +8,7 @@
 #include "runtime/support/Check.h"
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -27,6 +28,7 @@ struct Session::Evaluation {
   bool MayRound = false; // what rounding explains is right
   double CloseTo = 0;    // what a user allows, in place of that
   bool AllowPrecision = false;
+  std::optional<uint64_t> PassLimit; // of the plain build
   Build B;
   trust::Judgement Verdict;
   std::vector<CheckResult> Checks; // made so far

@@ -87,6 +87,9 @@ std::vector<std::string> readTexts(ByteReader &R) {
     W.u64(Product->Numbers.size());
     for (uint64_t Offset : Product->Numbers)
       W.u64(Offset);
+    W.u64(Product->Passes.Runs);
+    W.string(Product->Passes.NextPass);
+    W.string(Product->Passes.NextPlace);
     W.bytes(Product->Bytes);
   } else {
     W.string(Product.error().message());
@@ -152,6 +155,9 @@ ForkResult decode(const std::vector<uint8_t> &Bytes) {
   Result.Product.Unseen = readTexts(R);
   for (size_t Left = R.count(8); Left; --Left)
     Result.Product.Numbers.push_back(R.u64());
+  Result.Product.Passes.Runs = R.u64();
+  Result.Product.Passes.NextPass = R.string();
+  Result.Product.Passes.NextPlace = R.string();
   Result.Product.Bytes = R.bytes();
   if (Error E = R.finish())
     return failed(Outcome::BuildCrashed, E.message());

@@ -4,6 +4,7 @@
 // aborts on some pipelines, loops on others, and keeps global state.
 #pragma once
 
+#include "plugin/ir/PassCounter.h"
 #include "runtime/support/Error.h"
 #include "runtime/support/Outcome.h"
 
@@ -26,6 +27,7 @@ struct ForkProduct {
   std::vector<uint8_t> Bytes;
   std::vector<std::string> Sites, Unseen; // of a traced build
   std::vector<uint64_t> Numbers;          // of it
+  ir::PassCounter Passes;                 // where they were counted
   std::map<std::string, double> Ms;
 };
 

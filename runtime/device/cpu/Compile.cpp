@@ -122,7 +122,7 @@ static Error optimise(Module &M, TargetMachine &Machine,
             ir::runPipeline(M, Machine, "always-inline", Options.Level))
       return Failure;
   return ir::runPipeline(M, Machine, Options.Pipeline, Options.Level,
-                         Options.Options);
+                         Options.Options, Options.Counter);
 }
 
 /// Retargets, optimises and emits a closure. Image: filled by describeKernel,

@@ -16,6 +16,10 @@
 
 namespace r3 {
 
+namespace ir {
+struct PassCounter;
+}
+
 struct CpuCompileOptions {
   std::string Kernel;   // mangled name
   std::string Pipeline; // empty: the default one of Level
@@ -23,6 +27,7 @@ struct CpuCompileOptions {
   std::map<std::string, int64_t> Options; // of LLVM, while the pipeline runs
   /// Check every access to global memory against the device's allocations.
   bool CheckBounds = false;
+  ir::PassCounter *Counter = nullptr; // of the pipeline; may be null
 };
 
 /// Bitcode: a device module that contains the kernel. What the CPU device
