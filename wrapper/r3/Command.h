@@ -82,6 +82,7 @@ std::unique_ptr<Command> makeTry();
 std::unique_ptr<Command> makeExplain();
 std::unique_ptr<Command> makeApply();
 std::unique_ptr<Command> makeMinimise();
+std::unique_ptr<Command> makeBisect();
 std::unique_ptr<Command> makeExportTest();
 std::unique_ptr<Command> makeDoctor();
 std::unique_ptr<Command> makeVersion();

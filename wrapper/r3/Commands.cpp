@@ -101,6 +101,20 @@ const CommandRow Rows[] = {
      "safe; the same command goes on. Exit status 5: the gain itself is not "
      "above noise.\n",
      false, true, makeMinimise},
+    {"bisect", "Find the pass that makes a variant wrong",
+     "  r3 bisect stencil3d --variant 3f2a\n"
+     "  r3 bisect stencil3d --passes 'default<O2>,function(sink)'\n"
+     "\n"
+     "A pipeline runs its passes many times, on one function or loop after the "
+     "other. The\n"
+     "variant is built with the first N of these runs and replayed, and N "
+     "found by "
+     "halving, until\n"
+     "one run is what makes the difference. Exit status 0: it was found, 1: "
+     "the "
+     "variant is\n"
+     "right, or is wrong without these passes, too.\n",
+     false, true, makeBisect},
     {"export-test", "Write a lit test of a variant's pass sequence",
      "  r3 export-test stencil3d -o tests/passes\n"
      "  r3 export-test stencil3d --variant 3f2a\n"

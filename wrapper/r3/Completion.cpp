@@ -65,7 +65,7 @@ std::vector<std::string> candidates(const std::string &Command,
   std::vector<std::string> Words = Parser().optionNames(Command);
   static const std::set<std::string> OfKernels = {
       "replay",   "remix",  "try",         "explain",
-      "minimise",  "export-test", "apply"};
+      "minimise", "bisect", "export-test", "apply"};
   if (OfKernels.count(Command))
     for (std::string &Name : kernelNames())
       Words.push_back(std::move(Name));
