@@ -6,6 +6,8 @@
 // two meetings cannot wait for each other.
 #include "runtime/record/Saver.h"
 
+#include "runtime/support/StoreLock.h"
+
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -63,7 +65,8 @@ void blockSignals() {
 } // namespace
 
 struct Saver::State {
-  State(Store S, unsigned Count) : Files(std::move(S)), Writers(Count) {}
+  State(Store S, StoreLock InUse, unsigned Count)
+      : Files(std::move(S)), InUse(std::move(InUse)), Writers(Count) {}
 
   struct Writer {
     std::thread Thread;
@@ -78,6 +81,7 @@ struct Saver::State {
   };
 
   Store Files;
+  StoreLock InUse; // what is found and written here stays
   std::unique_ptr<PackSet> Old;
   std::vector<Writer> Writers;
   std::atomic<bool> Broken{false};
@@ -109,9 +113,15 @@ Expected<std::unique_ptr<Saver>> Saver::open(const std::string &Path,
       Failure = Files.error();
       return;
     }
+    Expected<StoreLock> InUse = StoreLock::share(*Files);
+    if (!InUse) {
+      Failure = InUse.error();
+      return;
+    }
     Expected<std::unique_ptr<PackSet>> Old =
         PackSet::open(Files->packDirectory());
-    S = std::make_unique<State>(*Files, std::max(1u, Writers));
+    S = std::make_unique<State>(*Files, std::move(*InUse),
+                                std::max(1u, Writers));
     if (Old)
       S->Old = std::move(*Old);
     // The first pack now: a store that takes no data is known at once.

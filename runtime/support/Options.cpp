@@ -76,11 +76,12 @@ Expected<uint64_t> parseSize(std::string_view Text) {
   return parseScaled(Text, Suffixes, "size (such as 512M or 8GB)");
 }
 
-static constexpr Suffix Durations[] = {
-    {"", 1000}, {"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}};
+static constexpr Suffix Durations[] = {{"", 1000},     {"ms", 1},
+                                       {"s", 1000},    {"m", 60000},
+                                       {"h", 3600000}, {"d", 86400000}};
 
 Expected<uint64_t> parseDuration(std::string_view Text) {
-  return parseScaled(Text, Durations, "duration (such as 90s, 20m or 2h)");
+  return parseScaled(Text, Durations, "duration (such as 90s, 20m, 2h or 30d)");
 }
 
 static Expected<uint64_t> parseMilliseconds(std::string_view Text) {

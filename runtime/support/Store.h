@@ -12,6 +12,7 @@
 //   .r3/runs/ID.stats           what a recorded run launched (RunStats.h)
 //   .r3/cache/                  derived, may be deleted
 //   .r3/tmp/                    half-written files
+//   .r3/in-use.lock             held by who uses the store (StoreLock.h)
 //   r3.profile/NAME-KEY8/kernel.toml
 //   r3.profile/units/SOURCE.h   the header that makes a unit depend on it
 #pragma once
@@ -42,6 +43,7 @@ public:
   const std::string &path() const { return Path; }
   std::string journalPath() const;
   std::string packDirectory() const;
+  std::string lockPath() const;
   std::string runPath(std::string_view RunId) const;
   std::string cachePath(std::string_view Name) const;
   std::string temporaryDirectory() const;

@@ -101,7 +101,8 @@ static std::string expectedPage() {
   std::string Out =
       "# Options\n\n"
       "Made from `runtime/support/Options.def`; a test compares them.\n\n"
-      "Sizes take K, M, G, T (powers of 1024); times take ms, s, m, h. A value "
+      "Sizes take K, M, G, T (powers of 1024); times take ms, s, m, h, d. A "
+      "value "
       "that\nis not of its type, or an unknown `R3_` variable, is an error.\n\n"
       "## Environment variables\n\n";
   putTable(Out, variableTable());

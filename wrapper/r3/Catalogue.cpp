@@ -73,6 +73,54 @@ std::string runOfProcess(const std::string &Stem) {
 
 namespace {
 
+/// The runs of a store, by the name that `r3 record` gave.
+struct RunGroups {
+  struct Process {
+    std::string Path;
+    RunStats Stats;
+  };
+  std::map<std::string, std::vector<Process>> All;
+  std::vector<std::string> Damaged; // messages
+
+  explicit RunGroups(const Store &From) {
+    for (const std::string &Path : From.listRuns()) {
+      auto Run = RunStats::read(Path);
+      if (!Run) {
+        Damaged.push_back(Run.error().message());
+        continue;
+      }
+      std::string Name = std::filesystem::path(Path).stem().string();
+      All[runOfProcess(Name)].push_back({Path, std::move(*Run)});
+    }
+    for (const auto &[Name, Runs] : All)
+      for (const Process &P : Runs) {
+        std::string &Best = Latest[programOf(P)];
+        if (Best.empty() || startOf(Name) > startOf(Best))
+          Best = Name;
+      }
+  }
+
+  /// Whether it is part of the latest run of its program.
+  bool counts(const std::string &Name, const Process &P) const {
+    return Latest.at(programOf(P)) == Name;
+  }
+
+private:
+  using Program = std::pair<std::string, std::string>; // and backend
+
+  static Program programOf(const Process &P) {
+    return {P.Stats.Program, backendOfRun(P.Stats)};
+  }
+  uint64_t startOf(const std::string &Name) const {
+    uint64_t Start = 0;
+    for (const Process &P : All.at(Name))
+      Start = std::max(Start, P.Stats.StartedAtNs);
+    return Start;
+  }
+
+  std::map<Program, std::string> Latest;
+};
+
 class Reader {
 public:
   explicit Reader(const Store &From) : From(From) {}
@@ -93,35 +141,13 @@ private:
   }
 
   void readRuns() {
-    std::map<std::string, std::vector<RunStats>> Groups;
-    for (const std::string &Path : From.listRuns()) {
-      auto Run = RunStats::read(Path);
-      if (!Run) {
-        Result.Damaged.push_back(Run.error().message());
-        continue;
-      }
-      std::string Name = std::filesystem::path(Path).stem().string();
-      Groups[runOfProcess(Name)].push_back(std::move(*Run));
-    }
-    // The latest run of each program.
-    std::map<std::pair<std::string, std::string>, std::string> Latest;
-    auto StartOf = [&](const std::string &Group) {
-      uint64_t Start = 0;
-      for (const RunStats &R : Groups[Group])
-        Start = std::max(Start, R.StartedAtNs);
-      return Start;
-    };
-    for (const auto &[Name, Runs] : Groups)
-      for (const RunStats &R : Runs) {
-        std::string &Best = Latest[{R.Program, backendOfRun(R)}];
-        if (Best.empty() || StartOf(Name) > StartOf(Best))
-          Best = Name;
-      }
-    for (const auto &[Who, Group] : Latest)
-      for (const RunStats &R : Groups[Group])
-        if (R.Program == Who.first && backendOfRun(R) == Who.second)
-          addRun(R);
-    Result.Runs = Groups.size();
+    const RunGroups Groups(From);
+    Result.Damaged = Groups.Damaged;
+    Result.Runs = Groups.All.size();
+    for (const auto &[Name, Runs] : Groups.All)
+      for (const RunGroups::Process &P : Runs)
+        if (Groups.counts(Name, P))
+          addRun(P.Stats);
   }
 
   void addRun(const RunStats &Run) {
@@ -228,6 +254,16 @@ bool matches(const CatalogueKernel &K, const std::string &Pattern) {
 } // namespace
 
 Catalogue Catalogue::read(const Store &From) { return Reader(From).read(); }
+
+std::vector<std::string> supersededRuns(const Store &From) {
+  const RunGroups Groups(From);
+  std::vector<std::string> Paths;
+  for (const auto &[Name, Runs] : Groups.All)
+    for (const RunGroups::Process &P : Runs)
+      if (!Groups.counts(Name, P))
+        Paths.push_back(P.Path);
+  return Paths;
+}
 
 Expected<std::vector<const CatalogueKernel *>>
 Catalogue::select(const std::string &Backend,

@@ -68,6 +68,10 @@ struct Catalogue {
                                               const std::string &Pattern) const;
 };
 
+/// Statistics files of runs that no longer count, since the same program ran
+/// again on the same device.
+std::vector<std::string> supersededRuns(const Store &From);
+
 /// Share of the time below which a kernel is cold by default.
 inline constexpr double ColdShare = 0.01;
 

@@ -84,6 +84,7 @@ std::unique_ptr<Command> makeApply();
 std::unique_ptr<Command> makeMinimise();
 std::unique_ptr<Command> makeBisect();
 std::unique_ptr<Command> makeExportTest();
+std::unique_ptr<Command> makeStore();
 std::unique_ptr<Command> makeDoctor();
 std::unique_ptr<Command> makeVersion();
 std::unique_ptr<Command> makeCompletion();

@@ -131,6 +131,21 @@ const CommandRow Rows[] = {
      "is written\n"
      "where the folder has none.\n",
      false, true, makeExportTest},
+    {"store", "Look after the store of recordings and results",
+     "  r3 store gc --dry-run      what nothing refers to, by size\n"
+     "  r3 store gc                removes it\n"
+     "  r3 store gc --older-than 30d\n"
+     "\n"
+     "Recordings, the journal and the latest run of each program stay, with "
+     "all that they\n"
+     "refer to. What goes: packs, modules, images and unit descriptors of "
+     "recordings that\n"
+     "were replaced or dropped, statistics of earlier runs, temporary files of "
+     "processes\n"
+     "that are gone, and what is derived again. Nothing is removed while a "
+     "program records\n"
+     "or kernels are replayed.\n",
+     false, false, makeStore},
     {"doctor", "Check what R3 needs on this machine",
      "  r3 doctor\n"
      "  r3 doctor --device cpu\n"

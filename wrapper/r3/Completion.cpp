@@ -63,6 +63,8 @@ std::vector<std::string> candidates(const std::string &Command,
   if (Command == "completion")
     return {"bash", "zsh", "fish"};
   std::vector<std::string> Words = Parser().optionNames(Command);
+  if (Command == "store")
+    Words.push_back("gc");
   static const std::set<std::string> OfKernels = {
       "replay",   "remix",  "try",         "explain",
       "minimise", "bisect", "export-test", "apply"};

@@ -14,6 +14,7 @@
 
 #include "runtime/support/Files.h"
 #include "runtime/support/Json.h"
+#include "runtime/support/StoreLock.h"
 
 #include <algorithm>
 #include <cctype>
@@ -66,6 +67,9 @@ public:
     auto From = Given.openStore();
     if (!From)
       return From.error();
+    auto InUse = StoreLock::share(*From);
+    if (!InUse)
+      return InUse.error();
     const Catalogue Recorded = Given.readCatalogue(*From);
     auto Kernel = Recorded.selectOne(Given.Backend, Pattern);
     if (!Kernel)

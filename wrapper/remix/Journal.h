@@ -104,6 +104,8 @@ public:
   /// Empty, or what a user should know about how this journal is kept.
   const std::string &notice() const { return Notice; }
 
+  /// All that were ever noted.
+  Expected<std::vector<JournalKernel>> kernels();
   Error noteKernel(const JournalKernel &Kernel,
                    std::span<const JournalRecording> Recordings);
   /// The session with this identity, or a new one. A larger budget or limit

@@ -204,6 +204,21 @@ Expected<std::vector<Evidence>> Journal::evidence(const std::string &Key) {
   }
 }
 
+Expected<std::vector<JournalKernel>> Journal::kernels() {
+  auto Query = D.prepare("SELECT key, name, home FROM kernel ORDER BY id");
+  if (!Query)
+    return Query.error();
+  std::vector<JournalKernel> All;
+  while (true) {
+    auto Row = Query->step();
+    if (!Row)
+      return Row.error();
+    if (!*Row)
+      return All;
+    All.push_back({Query->text(0), Query->text(1), Query->text(2)});
+  }
+}
+
 Expected<std::vector<Evaluation>>
 Journal::evaluations(const EvaluationFilter &Which) {
   auto Query = D.prepare(std::string(Columns) +

@@ -59,6 +59,10 @@ Session::Reply Session::hello(const json::Value &Request) {
   auto Opened = Store::open(json::text(Request, "store", ""), /*Create=*/false);
   if (!Opened)
     return Opened.error();
+  auto Lock = StoreLock::share(*Opened);
+  if (!Lock)
+    return Lock.error();
+  InUse.emplace(std::move(*Lock));
   DeviceLink::Options O;
   O.Program = Setup.DeviceProgram;
   O.Backend = json::text(Request, "backend", "");

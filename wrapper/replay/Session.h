@@ -15,6 +15,7 @@
 
 #include "runtime/support/Check.h"
 #include "runtime/support/Store.h"
+#include "runtime/support/StoreLock.h"
 #include "runtime/support/Variant.h"
 
 #include <atomic>
@@ -253,6 +254,7 @@ private:
   Children &All;
   const std::atomic<bool> &Cancelled;
   std::optional<Store> TheStore;
+  std::optional<StoreLock> InUse; // of TheStore
   std::optional<DeviceLink> Device;
   std::shared_ptr<CompileLink> Compiler; // also of derived sessions
   std::optional<KernelSet> Kernel;
