@@ -158,11 +158,14 @@ std::vector<Bytes> frameSeeds() {
 std::vector<Bytes> variantSeeds() {
   return bytesOf(
       {"{}",
+       R"j({"remap":"split-x=4","launch":[)j"
+       R"j({"target":"grid.x","value":"grid.x*4"},)j"
+       R"j({"target":"block.x","value":"block.x/4"}],)j"
+       R"j("guards":["divides(4,block.x)"]})j",
        R"j({"patch":"--- a\n+++ b\n","pipeline":"default<O2>","level":"O3",)j"
        R"j("options":{"unroll-count":4},)j"
        R"j("codegen":{"maxnreg":64,"ptxas":"O1","maxthreads":256,)j"
        R"j("minblocks":2,"loads":"cg","stores":"cs","arch":"sm_90a"},)j"
-       R"j("remap":"split-x=4",)j"
        R"j("launch":[{"target":"grid.x","value":"ceildiv(grid.x,2)"}],)j"
        R"j("specialise":{"m":-1,"n":4},"guards":["align(p,16)","n==4"]})j"});
 }

@@ -35,8 +35,7 @@ TEST(Variant, SaysHowCodeIsGenerated) {
   const char *Json =
       R"j({"pipeline":"default<O2>","options":{"inline-threshold":500,)j"
       R"j("slp-threshold":-2},"codegen":{"maxthreads":256,"minblocks":2,)j"
-      R"j("loads":"cg","stores":"cs","arch":"sm_90a"},)j"
-      R"j("remap":"split-x=4"})j";
+      R"j("loads":"cg","stores":"cs","arch":"sm_90a"}})j";
   Expected<Variant> Parsed = Variant::parse(Json);
   ASSERT_TRUE(Parsed) << Parsed.error().message();
   EXPECT_EQ(Parsed->canonicalJson(), Json);
