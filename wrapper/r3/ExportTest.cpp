@@ -142,6 +142,8 @@ private:
                                  Test.Options);
     if (!Before)
       return Before.error().in("the original's passes");
+    for (const auto &[Name, Value] : Made.Change.Options)
+      Test.Options.push_back("-" + Name + "=" + std::to_string(Value));
     auto After = Tools.optimise(Test.Code, Test.Passes, Test.Options);
     if (!After)
       return After.error().in("the variant's passes");
@@ -206,9 +208,10 @@ private:
                 " in the search on " + printable(Made.Device) +
                 (Given.Backend == "cpu" ? " (CPU time)" : "");
     Test.Head.push_back(Origin);
-    const Variant &V = Made.Change;
-    if (!V.Level.empty() || V.MaxRegisters || !V.PtxasLevel.empty() ||
-        !V.Launch.empty() || !V.Specialise.empty())
+    Variant Rest = Made.Change;
+    Rest.Pipeline.clear();
+    Rest.Options.clear();
+    if (!Rest.isOriginal())
       Test.Head.push_back("What else the variant changes is not part of the "
                           "test.");
     Test.Head.push_back("Each check fails with the original's pipeline, " +
