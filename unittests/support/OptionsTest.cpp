@@ -65,7 +65,8 @@ TEST(Options, Units) {
   EXPECT_EQ(*parseDuration("150ms"), 150u);
   EXPECT_EQ(*parseDuration("20m"), 1200000u);
   EXPECT_EQ(*parseDuration("2h"), 7200000u);
-  EXPECT_FALSE(parseDuration("1d"));
+  EXPECT_EQ(*parseDuration("30d"), 2592000000u);
+  EXPECT_FALSE(parseDuration("1y"));
   EXPECT_FALSE(parseDuration("1.5s"));
 }
 
