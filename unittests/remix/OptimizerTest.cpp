@@ -156,6 +156,20 @@ TEST(OptimizerTest, BayesianIsNearTheBestOfThousandsIn40) {
     }
 }
 
+TEST(OptimizerTest, BayesianKeepsAwayFromWhatFails) {
+  // The larger the better, but beyond the middle nothing works.
+  const Grid Space(50, true);
+  auto By = makeOptimizer("bayesian", Space, 1);
+  size_t Failed = 0;
+  for (int I = 0; I < 80; ++I) {
+    const Point P = *By->propose();
+    const bool Works = P[0] < 25;
+    Failed += !Works;
+    By->tell(P, Works ? std::optional(51.0 - P[0]) : std::nullopt);
+  }
+  EXPECT_LT(Failed, 25u); // at random some 40 fail
+}
+
 TEST(OptimizerTest, BayesianGoesOnBeyondWhatItsModelHolds) {
   const Grid Space(60, false);
   const Outcome Made = search("bayesian", Space, 3, 700);
