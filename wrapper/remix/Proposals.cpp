@@ -28,9 +28,8 @@ private:
 
 class Optimised : public Proposals {
 public:
-  Optimised(std::unique_ptr<KernelSpace> Of, const std::string &Optimizer,
-            uint64_t Seed)
-      : Space(std::move(Of)), By(makeOptimizer(Optimizer, *Space, Seed)) {}
+  Optimised(std::unique_ptr<KernelSpace> Space, std::unique_ptr<Optimizer> By)
+      : Space(std::move(Space)), By(std::move(By)) {}
 
   std::optional<size_t> count() const override {
     auto All = Space->all(MostCounted);
@@ -89,8 +88,12 @@ ProposalSource optimizerProposals(const std::string &Optimizer,
             auto Space = KernelSpace::make(In, std::move(*Passes), Limits);
             if (!Space)
               return Space.error();
+            auto By = makeOptimizer(Optimizer, **Space, In.Seed);
+            if (!By)
+              return fail(ErrorCode::Usage, "no optimizer '%s'",
+                          Optimizer.c_str());
             return std::unique_ptr<Proposals>(
-                new Optimised(std::move(*Space), Optimizer, In.Seed));
+                new Optimised(std::move(*Space), std::move(By)));
           }};
 }
 

@@ -5,30 +5,15 @@
 
 #include "runtime/support/LaunchMap.h"
 #include "wrapper/remix/PipelineText.h"
+#include "wrapper/remix/optimizer/Random.h"
 
 #include <algorithm>
 #include <map>
-#include <random>
 #include <set>
 
 namespace r3 {
 
 namespace {
-
-/// Numbers that are the same with every standard library (the distributions
-/// of <random> are not).
-class Random {
-public:
-  explicit Random(uint64_t Seed) : Engine(Seed) {}
-  size_t below(size_t Limit) { return size_t(Engine() % Limit); }
-  template <typename T> void shuffle(std::vector<T> &Values) {
-    for (size_t I = Values.size(); I > 1; --I)
-      std::swap(Values[I - 1], Values[below(I)]);
-  }
-
-private:
-  std::mt19937_64 Engine;
-};
 
 /// Passes that may be tried where the default pipeline has none of them,
 /// beside those that it has in lists of the same kind.
