@@ -139,26 +139,11 @@ private:
     if (!Started)
       return Started.error().in("the worker did not start");
     Worker = std::move(*Started);
-    std::vector<std::string> Paths;
-    for (const SearchRecording &R : Kernel.Recordings)
-      Paths.push_back(R.Path);
-    if (Error E = Worker->load(Paths))
-      return E;
-    Reproducing.clear();
-    std::string Why = "there is none";
-    for (size_t I = 0; I < Paths.size(); ++I) {
-      auto Replayed = Worker->prepare(I, Repetitions);
-      if (!Replayed)
-        return Replayed.error();
-      if (Replayed->Result == Outcome::Ok)
-        Reproducing.push_back(I);
-      else
-        Why = std::string(outcomeName(Replayed->Result)) + ": " +
-              Replayed->Message;
-    }
-    return Reproducing.empty() ? fail(ErrorCode::Failed,
-                                      "no recording replays: %s", Why.c_str())
-                               : Error::success();
+    auto Replayed = replayOriginals(*Worker, Kernel, Repetitions);
+    if (!Replayed)
+      return Replayed.error();
+    Reproducing = std::move(*Replayed);
+    return Error::success();
   }
 
   const EvaluatorSource &Source;

@@ -146,26 +146,11 @@ private:
   }
 
   Error replayOriginals() {
-    std::vector<std::string> Paths;
-    for (const SearchRecording &R : Kernel.Recordings)
-      Paths.push_back(R.Path);
-    if (Error E = Worker->load(Paths))
-      return E;
-    Reproducing.clear();
-    std::string Why = "no recordings";
-    for (size_t I = 0; I < Paths.size(); ++I) {
-      auto Replayed = Worker->prepare(I, Options.Repetitions);
-      if (!Replayed)
-        return Replayed.error();
-      if (Replayed->Result == Outcome::Ok)
-        Reproducing.push_back(I);
-      else
-        Why = std::string(outcomeName(Replayed->Result)) + ": " +
-              Replayed->Message;
-    }
-    return Reproducing.empty() ? fail(ErrorCode::Failed,
-                                      "no recording replays: %s", Why.c_str())
-                               : Error::success();
+    auto Replayed = r3::replayOriginals(*Worker, Kernel, Options.Repetitions);
+    if (!Replayed)
+      return Replayed.error();
+    Reproducing = std::move(*Replayed);
+    return Error::success();
   }
 
   /// One evaluation by a worker; a lost worker is an outcome.

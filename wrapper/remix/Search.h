@@ -56,6 +56,13 @@ struct SearchKernel {
   std::vector<SpaceLaunch> Launches; // what Recordings hold
 };
 
+/// Loads a kernel's recordings and replays each so often; the places of those
+/// in which the original reproduces. LeftOut is told why of the others. Fails
+/// where there is none.
+Expected<std::vector<size_t>> replayOriginals(
+    Evaluator &Worker, const SearchKernel &Kernel, unsigned Repetitions,
+    const std::function<void(size_t, const std::string &)> &LeftOut = {});
+
 struct SearchOptions {
   ProposalSource Space = thinProposals();
   uint64_t Seed = 0;

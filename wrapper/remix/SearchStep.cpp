@@ -101,17 +101,18 @@ Error Search::prepareKernel(KernelProgress &Progress) {
   return Error::success();
 }
 
-Error Search::replayOriginals(KernelProgress &Progress) {
-  const SearchKernel &Kernel = *Progress.Kernel;
+Expected<std::vector<size_t>> replayOriginals(
+    Evaluator &Worker, const SearchKernel &Kernel, unsigned Repetitions,
+    const std::function<void(size_t, const std::string &)> &LeftOut) {
   std::vector<std::string> Paths;
   for (const SearchRecording &R : Kernel.Recordings)
     Paths.push_back(R.Path);
-  if (Error E = Worker->load(Paths))
+  if (Error E = Worker.load(Paths))
     return E;
-  Reproducing.clear();
+  std::vector<size_t> Reproducing;
   std::string Why = "no recordings";
   for (size_t I = 0; I < Paths.size(); ++I) {
-    auto Report = Worker->prepare(I, Options.Repetitions);
+    auto Report = Worker.prepare(I, Repetitions);
     if (!Report)
       return Report.error();
     if (Report->Result == Outcome::Ok) {
@@ -120,12 +121,26 @@ Error Search::replayOriginals(KernelProgress &Progress) {
     }
     Why = std::string(outcomeName(Report->Result));
     Why += Report->Message.empty() ? "" : ": " + Report->Message;
-    Observer.warn(Kernel.About.Name + ": recording " +
-                  Kernel.Recordings[I].About.Digest.substr(0, 12) +
-                  " is left out: " + Why);
+    if (LeftOut)
+      LeftOut(I, Why);
   }
   if (Reproducing.empty())
     return fail(ErrorCode::Failed, "no recording replays: %s", Why.c_str());
+  return Reproducing;
+}
+
+Error Search::replayOriginals(KernelProgress &Progress) {
+  const SearchKernel &Kernel = *Progress.Kernel;
+  auto Replayed = r3::replayOriginals(
+      *Worker, Kernel, Options.Repetitions,
+      [&](size_t I, const std::string &Why) {
+        Observer.warn(Kernel.About.Name + ": recording " +
+                      Kernel.Recordings[I].About.Digest.substr(0, 12) +
+                      " is left out: " + Why);
+      });
+  if (!Replayed)
+    return Replayed.error();
+  Reproducing = std::move(*Replayed);
 
   auto Before = Log.evaluations({Kernel.About.Key, "", Progress.Setting, 0});
   if (!Before)
