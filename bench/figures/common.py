@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What figures share: where R3 and the toolkit are, running and timing."""
+import functools
 import os
 import shutil
 import statistics
@@ -47,22 +48,12 @@ class Setting:
                 return found
         return "/usr/local/cuda"
 
-    def gpu(self):
-        """Name of the first GPU, or nothing."""
-        try:
-            return subprocess.run(
-                ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"],
-                capture_output=True, text=True, check=True
-            ).stdout.split("\n")[0].strip()
-        except (OSError, subprocess.CalledProcessError):
-            return ""
-
     def require_gpu(self):
-        if not self.gpu():
+        if not gpu():
             raise CannotRun("needs a GPU")
 
     def device(self):
-        return self.gpu() or "none (%d cores)" % os.cpu_count()
+        return gpu() or "none (%d cores)" % os.cpu_count()
 
     def require(self, *programs):
         for program in programs:
@@ -114,6 +105,18 @@ class Setting:
     def include_flags(self, unit):
         return ["-I" + os.path.dirname(unit), "-I" + self.examples,
                 "-I" + os.path.dirname(self.bench)]
+
+
+@functools.cache
+def gpu():
+    """Name of the first GPU, or nothing."""
+    try:
+        return subprocess.run(
+            ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"],
+            capture_output=True, text=True, check=True
+        ).stdout.split("\n")[0].strip()
+    except (OSError, subprocess.CalledProcessError):
+        return ""
 
 
 def versions(setting):

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from dataclasses import dataclass, field
 
-from .common import CannotRun
+from .common import CannotRun, gpu
 
 # How the edits end that rules for sources, or a compiler, keep from running.
 NEVER_RUN = ("refused", "build-failed", "build-timeout", "build-crashed",
@@ -35,7 +35,8 @@ class Verdict:
 
 
 def device():
-    return os.environ.get("R3_DEVICE", "cpu")
+    """What kernels run on: R3_DEVICE; where it says nothing, a GPU if any."""
+    return os.environ.get("R3_DEVICE") or ("cuda" if gpu() else "cpu")
 
 
 def cheats(setting):

@@ -177,12 +177,13 @@ int main(int Count, char **Arguments) {
   Options.Space = paddings(Least, (Wanted + Wanted / 20) * PadBytes);
   Options.BudgetMs = UINT64_MAX / 4; // all variants are tried
   const uint64_t Seed = Count > 5 ? std::atoi(Arguments[5]) : 1;
+  const std::string Own = Folder + "/false-wins-" + std::to_string(Seed);
   const unsigned Searches = std::atoi(Arguments[3]);
   size_t Gated = 0, Accepted = 0;
   for (unsigned I = 0; I < Searches; ++I) {
     Options.Seed = (Seed << 20) + I;
     auto R = once(Source, *(*Kernels)[I % Kernels->size()], Options, Wanted,
-                  /*Duplicates=*/Least == 0, Folder + "/false-wins");
+                  /*Duplicates=*/Least == 0, Own);
     if (!R)
       return fail(R.error());
     const bool Won = R->Of.Accepted.has_value();
