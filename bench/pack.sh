@@ -28,7 +28,8 @@ done | sort -u | grep -Ev '/(ld-linux|libc\.so|libm\.so|libdl|librt|libpthread|l
   while read -r library; do cp -L "$library" "$pack/lib/needed/"; done
 
 # Sources of benches and tests; lit, which is Python, and its small helpers.
-mkdir -p "$pack/share/r3/tests" "$pack/tools"
+mkdir -p "$pack/tools" "$pack/runtime/support"
+cp "$here/runtime/support/LlvmOptions.def" "$pack/runtime/support/"
 cp -r "$here/bench" "$pack/"
 cp -r "$here/lit-tests" "$pack/lit-tests"
 llvm=$(dirname "$(dirname "$(readlink -f "$(command -v clang++-22)")")")

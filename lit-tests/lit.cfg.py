@@ -23,7 +23,7 @@ import shutil
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from private_places import PrivatePlacesTest  # noqa: E402
+from private_places import PrivatePlacesTest, one_fault_at_a_time  # noqa: E402
 
 
 def gpu_architecture():
@@ -68,6 +68,8 @@ if device == "cuda" and gpu_architecture():
     config.available_features.add("gpu")
     architecture = gpu_architecture()
     config.environment["ARCH"] = architecture  # of the examples' Makefiles
+    lit_config.parallelism_groups["faults"] = 1
+    config.parallelism_group = one_fault_at_a_time
 elif device == "cuda":
     config.unsupported = True
 if config.r3_has_plugin:

@@ -12,6 +12,20 @@ import lit.Test
 import lit.TestRunner
 
 
+# Tests with launches that the device ends, or that have to be ended: on a GPU
+# that takes the longer the more of them there are at once, and launches have
+# deadlines.
+FAULTS = {"calls-an-address.cuh", "deadlock.cuh", "device-faults.cu",
+          "divergent-barrier.cuh", "endless-loop.cuh", "program-faults.cu",
+          "recurses.cuh", "several.test", "sleeps.cuh", "spins-on-a-block.cuh",
+          "traps.cuh", "writes-null.cuh"}
+
+
+def one_fault_at_a_time(test):
+    """The parallelism group of a test; lit asks."""
+    return "faults" if test.path_in_suite[-1] in FAULTS else None
+
+
 class PrivatePlacesTest(lit.formats.ShTest):
     """A shell test with places of its own."""
 
