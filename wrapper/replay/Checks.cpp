@@ -48,6 +48,9 @@ trust::Judgement Session::checkBefore(Evaluation &E) {
   for (const auto &[What, Method] : Table)
     if (auto J = makeCheck(What, Method, E); !J.ok())
       return J;
+  // Where pages cannot be locked, a launch would only show results that differ.
+  if (!judgeWrites(E).ok())
+    return makeCheck(Check::ReadOnly, &Session::checkReadOnly, E);
   return {};
 }
 
