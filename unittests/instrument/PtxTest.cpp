@@ -41,6 +41,20 @@ TEST(PtxTest, PtxasTakesInstrumentedCode) {
   }
 }
 
+TEST(PtxTest, BlocksThatWereLaunchedStillCanBe) {
+  for (const auto &[Threads, Has] : {std::pair(1024, true), {0, false}}) {
+    auto Code = replay::instrument(bitcodeOf("Kernels"), "dot", "trace",
+                                   static_cast<uint64_t>(Threads));
+    ASSERT_TRUE(Code) << Code.error().message();
+    auto Closure = replay::CudaClosure::parse(Code->Bitcode, "dot");
+    ASSERT_TRUE(Closure) << Closure.error().message();
+    std::map<std::string, double> Ms;
+    auto Ptx = (*Closure)->toPtx(Variant(), "O2", Ms);
+    ASSERT_TRUE(Ptx) << Ptx.error().message();
+    EXPECT_EQ(Ptx->find(".maxntid 1024") != Ptx->npos, Has) << *Ptx;
+  }
+}
+
 TEST(PtxTest, ResidualsAreNotFused) {
   const std::string Ptx = ptxOf("fma_d", "round");
   EXPECT_THAT(Ptx, HasSubstr("mul.rn.f64"));

@@ -106,6 +106,7 @@ Error CompileLink::ensureLoaded() {
                        .text("root", Job->Root)
                        .text("source", Job->Source)
                        .texts("parameters", Job->Parameters)
+                       .number("threads", Job->Threads)
                        .json(),
                    Job->Bitcode, StepMs);
   if (!Reply)

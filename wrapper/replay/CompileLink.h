@@ -5,7 +5,7 @@
 //
 //   pipelines {backend, arch} -> {pipelines: {"O1": text, ...}}
 //   load      {backend, kernel, arch, level, command: [..], root, source,
-//              parameters: [names]}
+//              parameters: [names], threads}
 //             blob: bitcode -> {}
 //   build     {variant, instrument, allowPrecision, deadlineMs, passLimit} ->
 //             {outcome, message, code, registers, shared, spills, sites,
@@ -40,6 +40,7 @@ struct CompileJob {
   std::string Root, Source;
   /// Names of whole parameters, by their index; empty for others.
   std::vector<std::string> Parameters;
+  uint64_t Threads = 0; // of the largest recorded block
 };
 
 struct Build {

@@ -87,6 +87,7 @@ private:
   Channel Link;
   std::string Backend, Kernel, Arch, Level;
   std::vector<std::string> Parameters;
+  uint64_t Threads = 0;
   std::vector<uint8_t> Bitcode;
   std::unique_ptr<CudaClosure> Closure;
   bool Loaded = false;
@@ -160,6 +161,7 @@ Expected<Frame> CompileServer::load(const json::Value &Request,
   Arch = json::text(Request, "arch", "");
   Level = json::text(Request, "level", "");
   Parameters = readTexts(Request, "parameters");
+  Threads = json::number(Request, "threads", 0);
   Bitcode = F.Blob;
   Closure.reset();
   Patched.clear();
@@ -218,7 +220,10 @@ CompileServer::codeOf(const Variant &V, const std::string &Instrument,
   auto Plain = codeOf(V);
   if (!Plain)
     return Plain.error();
-  auto Code = instrument(*Plain, Kernel, Instrument);
+  // Another launch may have any block.
+  const bool Own = V.Launch.empty() && V.Remap.empty();
+  auto Code = instrument(*Plain, Kernel, Instrument,
+                         Own || !Threads ? Threads : LaunchLimits().Threads);
   if (!Code)
     return Code.error();
   P.Sites = std::move(Code->Sites);

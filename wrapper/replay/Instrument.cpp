@@ -31,6 +31,15 @@ static void promoteVariables(Module &M) {
   ir::runPasses(M, std::move(Passes));
 }
 
+/// The source's own limits stay.
+static void limitRegisters(Function &F, uint64_t Threads) {
+  for (const char *Known : {"nvvm.maxntid", "nvvm.reqntid", "nvvm.maxnreg"})
+    if (F.hasFnAttribute(Known))
+      return;
+  if (Threads)
+    F.addFnAttr("nvvm.maxntid", std::to_string(Threads));
+}
+
 /// libdevice of the toolkit; empty where there is none.
 static std::vector<uint8_t> readLibdevice() {
   for (const std::string &Ptxas : allPtxas()) {
@@ -46,7 +55,8 @@ static std::vector<uint8_t> readLibdevice() {
 
 Expected<Instrumented> instrument(std::span<const uint8_t> Bitcode,
                                   const std::string &Kernel,
-                                  const std::string &Build) {
+                                  const std::string &Build,
+                                  uint64_t Threads) {
   auto Kind = instrument::findBuildKind(Build);
   if (!Kind)
     return Kind.error();
@@ -66,6 +76,8 @@ Expected<Instrumented> instrument(std::span<const uint8_t> Bitcode,
   auto Info = (*Kind)->Add(**Closure, readLibdevice());
   if (!Info)
     return Info.error();
+  if (Function *F = (*Closure)->getFunction(Kernel))
+    limitRegisters(*F, Threads);
   std::string Broken;
   raw_string_ostream Out(Broken);
   if (verifyModule(**Closure, &Out))

@@ -21,8 +21,11 @@ struct Instrumented {
 
 /// The closure of Kernel, instrumented. Build: "trace", "round", ... (the
 /// table of plugin/instrument/Builds.cpp); Usage where there is no such build.
+/// Threads: of the largest block that it must run in, however many registers
+/// it could use; 0: not known.
 Expected<Instrumented> instrument(std::span<const uint8_t> Bitcode,
                                   const std::string &Kernel,
-                                  const std::string &Build);
+                                  const std::string &Build,
+                                  uint64_t Threads = 0);
 
 } // namespace r3::replay

@@ -193,6 +193,16 @@ static std::string programCode(std::span<const uint8_t> Image,
   return (Code ? *Code : contentDigest(Image)).hex();
 }
 
+/// In threads.
+static uint64_t largestBlock(const std::vector<LoadedRecording> &Recordings) {
+  uint64_t Most = 0;
+  for (const LoadedRecording &L : Recordings) {
+    const Dim3 &Block = L.Manifest.Launch.Block;
+    Most = std::max(Most, uint64_t(Block[0]) * Block[1] * Block[2]);
+  }
+  return Most;
+}
+
 /// Which fields are whole parameters.
 static std::vector<std::string> parameterNames(const Unit &U,
                                                const std::string &Kernel) {
@@ -217,6 +227,7 @@ Error Session::loadOriginal() {
       setSource(*U, First.Arch, Job);
       Job.Parameters = parameterNames(*U, First.Name);
     }
+    Job.Threads = largestBlock(Kernel->recordings());
     Compiler->setJob(std::move(Job));
   }
   if (Device->identity().Backend == "cuda") {
