@@ -26,6 +26,7 @@ extern "C" __global__ void scale(View v, int which) {
   *v.at(v.n) = tile[31 - threadIdx.x] + more[0] + weights[which & 3];
   atomicAdd(&counter, 1u);
 }
+extern "C" __global__ void follow(float **to) { **to = 1; }
 // 128 bytes of static shared memory, then the dynamic one.
 // CHECK-DAG: @__r3_trace_state = {{.*}}addrspace(1) externally_initialized global %{{.*}} { {{.*}}, i64 128, i32 0
 // CHECK-DAG: @__r3_trace_constant_count = internal addrspace(1) constant i64 2
@@ -55,5 +56,10 @@ extern "C" __global__ void scale(View v, int which) {
 // CHECK-NOT: @__r3_trace_access
 // CHECK: define {{.*}}View2at
 // CHECK: call zeroext i1 @__r3_trace_access(ptr {{.*}}, i64 8, i32 769, i32 6)
-// CHECK: define {{.*}}atomicAdd
-// CHECK: call zeroext i1 @__r3_trace_access(ptr {{.*}}, i64 4, i32 515, i32 7)
+// What one access loads is where the next one goes.
+// CHECK: define {{.*}}void @follow(
+// CHECK: call zeroext i1 @__r3_trace_access(ptr {{.*}}, i64 8, i32 {{[0-9]+}}, i32 {{[0-9]+}})
+// CHECK: %[[TO:[0-9]+]] = phi ptr
+// CHECK-NEXT: call zeroext i1 @__r3_trace_access(ptr %[[TO]], i64 4,
+// CHECK: define {{.*}}uAtomicAdd
+// CHECK: call zeroext i1 @__r3_trace_access(ptr {{.*}}, i64 4, i32 515, i32 9)

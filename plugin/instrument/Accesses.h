@@ -16,10 +16,12 @@ namespace r3::instrument {
 enum class AccessKind : uint32_t { Read = 1, Write = 2, ReadWrite = 3 };
 
 /// A load, store, atomic, or one side of a copy or fill (which then has two).
+/// Address and Size may be what another access loads, which guardAccess
+/// replaces.
 struct Access {
   llvm::Instruction *Where = nullptr;
-  llvm::Value *Address = nullptr;
-  llvm::Value *Size = nullptr; // bytes, an integer of any width
+  llvm::WeakTrackingVH Address;
+  llvm::WeakTrackingVH Size; // bytes, an integer of any width
   AccessKind Kind = AccessKind::Read;
   llvm::Align Alignment; // that the code relies on
 };
