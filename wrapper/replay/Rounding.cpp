@@ -20,7 +20,7 @@ namespace {
 constexpr unsigned RoundedSlower = 20; // than others may take
 constexpr unsigned DoubleSlower = 64;  // where a device has little of double
 /// Of chunks that differ in one replay; each element is looked at 16 times.
-constexpr uint64_t MostBytes = 64ull << 20;
+constexpr uint64_t MostBytes = 256ull << 20;
 
 bool isFloat(const std::optional<trust::RoundingModel> &Model) {
   return Model && Model->buffer().Type == ValueType::F32;
