@@ -54,8 +54,7 @@ def launch_overhead(setting):
                 for compiler, output in ((setting.clang, "plain"),
                                          (setting.clang_r3, "ours"))]
     times = [[], []]
-    # Interleaved: 10^6 launches of each for every repetition.
-    for _ in range(5 * setting.repeat):
+    for _ in range(3 * setting.repeat):  # interleaved
         for program, taken in zip(programs, times):
             taken += numbers(r"^launch ([\d.]+) ns",
                              setting.run([program, "200000"]).stdout)
@@ -165,8 +164,8 @@ def record_time(setting):
     setting.require_gpu()
     program = example_program(setting, "stencil3d")
     begin = setting.seconds([program, "320", "200"])
-    more = setting.seconds([program, "320", "1200"])
-    step = max((more - begin) / 1000, 1e-6)
+    more = setting.seconds([program, "320", "700"])
+    step = max((more - begin) / 500, 1e-6)
     fixed = begin - 200 * step
     steps = str(max(200, int((21 - fixed) / step)))
     plain = setting.seconds([program, "320", steps])
