@@ -44,6 +44,7 @@ public:
     EvaluationRequest Own = What;
     Own.Change = Variant();
     Own.Known.clear();
+    Own.Once = false; // it is the one binary
     Own.Checks.clear();
     auto R = W->evaluate(Own);
     if (R && !What.Change.isOriginal())

@@ -33,6 +33,13 @@ static size_t findTooDeep(std::string_view Text) {
   return std::string_view::npos;
 }
 
+std::string print(const Value &Any) {
+  rapidjson::StringBuffer Buffer;
+  Writer W(Buffer);
+  Any.Accept(W);
+  return {Buffer.GetString(), Buffer.GetSize()};
+}
+
 Expected<Document> parse(std::string_view Text, const std::string &Name) {
   if (size_t At = findTooDeep(Text); At != std::string_view::npos)
     return fail(ErrorCode::Damaged, "%s: offset %zu: nested over %zu levels",

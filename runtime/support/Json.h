@@ -27,6 +27,9 @@ using PrettyWriter = rapidjson::PrettyWriter<rapidjson::StringBuffer>;
 /// message names the offset.
 Expected<Document> parse(std::string_view Text, const std::string &Name);
 
+/// As text without spaces.
+std::string print(const Value &Any);
+
 /// A member of an object: NotFound where it is missing, Damaged where it has
 /// another type. The default forms return Default where it is missing.
 Expected<std::string> text(const Value &Object, const char *Member);

@@ -6,8 +6,11 @@
 
 #include "runtime/support/Json.h"
 
+#include <algorithm>
 #include <fcntl.h>
+#include <span>
 #include <unistd.h>
+#include <utility>
 
 namespace r3 {
 
@@ -133,6 +136,8 @@ static std::string helloText(const WorkerOptions &Options) {
   W.Int(Options.Device);
   W.Key("store");
   W.String(Options.StorePath);
+  W.Key("compilers");
+  W.Uint(Options.Compilers);
   return finish(W, Buffer);
 }
 
@@ -167,6 +172,7 @@ Expected<std::unique_ptr<Worker>> Worker::start(const WorkerOptions &Options) {
   if (!Hello)
     return Hello.error();
   W->Identity = readIdentity(*Hello);
+  W->Compilers = std::max(unsigned(json::number(*Hello, "compilers", 1)), 1u);
   if (const json::Value *List = json::object(*Hello, "pipelines"))
     for (const auto &Member : List->GetObject())
       if (Member.value.IsString())
@@ -183,26 +189,42 @@ Worker::~Worker() {
   (void)Child.wait(FarewellMs);
 }
 
-Expected<Frame> Worker::ask(const std::string &Json) {
+Expected<uint64_t> Worker::send(const std::string &Json) {
   Frame Request;
   Request.Id = NextId++;
   Request.Json = Json;
-  Lost = true; // until there is an answer
-  if (Error E = Link.send(Request))
+  if (Error E = Link.send(Request)) {
+    Lost = true;
     return E.in("the worker is gone");
+  }
+  return Request.Id;
+}
+
+Expected<Frame> Worker::receive(uint64_t Id) {
+  const bool WasLost = std::exchange(Lost, true); // until there is an answer
   for (;;) {
     Expected<Frame> Reply = Link.receive(Options.ReplyTimeoutMs);
     if (!Reply)
       return Reply.error().in("the worker is gone");
-    if (Reply->Id == Request.Id) {
-      Lost = false;
+    if (Reply->Id == Id) {
+      Lost = WasLost;
       return Reply;
     }
     // A late answer to a request that was given up: not ours.
-    if (Reply->Id > Request.Id)
+    if (Reply->Id > Id)
       return Error(ErrorCode::Damaged,
                    "the worker answers a request that was not made");
   }
+}
+
+Expected<Frame> Worker::ask(const std::string &Json) {
+  if (!Submitted.empty())
+    return Error(ErrorCode::Usage, "the worker has not answered what was "
+                                   "submitted");
+  Expected<uint64_t> Id = send(Json);
+  if (!Id)
+    return Id.error();
+  return receive(*Id);
 }
 
 Expected<json::Document> Worker::askJson(const std::string &Json) {
@@ -307,6 +329,10 @@ static std::string evaluateText(const EvaluationRequest &What) {
     W.Key("passLimit");
     W.Uint64(*What.PassLimit);
   }
+  W.Key("once");
+  W.Bool(What.Once);
+  W.Key("beat");
+  W.Double(What.Beat);
   return finish(W, Buffer);
 }
 
@@ -327,37 +353,102 @@ static Expected<std::vector<CheckResult>> readChecks(const json::Value &Reply) {
   return Result;
 }
 
-Expected<EvaluationReport> Worker::evaluate(const EvaluationRequest &What) {
-  Expected<json::Document> Reply = askJson(evaluateText(What));
-  if (!Reply)
-    return Reply.error();
-  Expected<Outcome> Result = readOutcome(*Reply);
+static Expected<EvaluationReport> readReport(const json::Value &Reply) {
+  Expected<Outcome> Result = readOutcome(Reply);
   if (!Result)
     return Result.error();
   EvaluationReport Report;
   Report.Result = *Result;
-  Report.Message = json::text(*Reply, "message", "");
-  Report.Code = json::text(*Reply, "code", "");
-  if (const json::Value *List = json::array(*Reply, "excluded"))
+  Report.Message = json::text(Reply, "message", "");
+  Report.Code = json::text(Reply, "code", "");
+  Report.Ir = json::text(Reply, "ir", "");
+  Report.Ptx = json::text(Reply, "ptx", "");
+  Report.Pairs = unsigned(json::number(Reply, "pairs", 0));
+  if (const json::Value *List = json::array(Reply, "excluded"))
     for (const json::Value &Item : List->GetArray())
       if (Item.IsUint64())
         Report.Excluded.push_back(Item.GetUint64());
-  Report.Guards = json::text(*Reply, "guards", "");
-  Report.PassRuns = json::number(*Reply, "passRuns", 0);
-  Report.NextPass = json::text(*Reply, "nextPass", "");
-  Report.NextPlace = json::text(*Reply, "nextPlace", "");
-  Report.Tolerance = json::text(*Reply, "tolerance", "");
-  Report.Registers = uint32_t(json::number(*Reply, "registers", 0));
-  Report.Shared = uint32_t(json::number(*Reply, "shared", 0));
-  Report.Spills = uint32_t(json::number(*Reply, "spills", 0));
-  Report.OriginalNs = readReals(*Reply, "originalNs");
-  Report.VariantNs = readReals(*Reply, "variantNs");
-  auto Checks = readChecks(*Reply);
+  Report.Guards = json::text(Reply, "guards", "");
+  Report.PassRuns = json::number(Reply, "passRuns", 0);
+  Report.NextPass = json::text(Reply, "nextPass", "");
+  Report.NextPlace = json::text(Reply, "nextPlace", "");
+  Report.Tolerance = json::text(Reply, "tolerance", "");
+  Report.Registers = uint32_t(json::number(Reply, "registers", 0));
+  Report.Shared = uint32_t(json::number(Reply, "shared", 0));
+  Report.Spills = uint32_t(json::number(Reply, "spills", 0));
+  Report.OriginalNs = readReals(Reply, "originalNs");
+  Report.VariantNs = readReals(Reply, "variantNs");
+  auto Checks = readChecks(Reply);
   if (!Checks)
     return Checks.error();
   Report.Checks = std::move(*Checks);
-  Report.Ms = readTimes(*Reply);
+  Report.Ms = readTimes(Reply);
   return Report;
+}
+
+Expected<EvaluationReport> Worker::evaluate(const EvaluationRequest &What) {
+  Expected<json::Document> Reply = askJson(evaluateText(What));
+  return Reply ? readReport(*Reply) : Reply.error();
+}
+
+static std::string knowText(std::span<const KnownBinary> All) {
+  rapidjson::StringBuffer Buffer;
+  json::Writer W(Buffer);
+  W.StartObject();
+  W.Key("verb");
+  W.String("know");
+  W.Key("binaries");
+  W.StartArray();
+  for (const KnownBinary &B : All) {
+    W.StartObject();
+    for (const auto &[Name, Digest] :
+         {std::pair("code", &B.Code), {"ir", &B.Ir}, {"ptx", &B.Ptx}}) {
+      W.Key(Name);
+      W.String(*Digest);
+    }
+    W.EndObject();
+  }
+  W.EndArray();
+  return finish(W, Buffer);
+}
+
+/// In parts that a frame holds.
+Error Worker::know(const std::vector<KnownBinary> &All) {
+  constexpr size_t AtOnce = 50000;
+  for (size_t Begin = 0; Begin < All.size(); Begin += AtOnce) {
+    const std::span<const KnownBinary> Rest = std::span(All).subspan(Begin);
+    auto Reply = askJson(knowText(Rest.first(std::min(AtOnce, Rest.size()))));
+    if (!Reply)
+      return Reply.error();
+  }
+  return Error::success();
+}
+
+Error Worker::submit(const EvaluationRequest &What) {
+  Expected<uint64_t> Id = send(evaluateText(What));
+  if (!Id)
+    return Id.error();
+  Submitted.push_back(*Id);
+  return Error::success();
+}
+
+Expected<EvaluationReport> Worker::next() {
+  if (Submitted.empty())
+    return Error(ErrorCode::Usage, "nothing was submitted to the worker");
+  const uint64_t Id = Submitted.front();
+  Submitted.pop_front();
+  Expected<Frame> Answer = receive(Id);
+  if (!Answer)
+    return Answer.error();
+  Expected<json::Document> Reply = parseReply(Answer->Json);
+  return Reply ? readReport(*Reply) : Reply.error();
+}
+
+/// Answers that come nevertheless are passed over by receive().
+void Worker::drop() {
+  if (std::exchange(Submitted, {}).empty())
+    return;
+  (void)send(R"({"verb":"cancel"})");
 }
 
 static std::string measureText(const MeasurementRequest &What) {

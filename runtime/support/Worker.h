@@ -7,8 +7,9 @@
 // start another.
 //
 // Messages (members of the JSON header; replies carry "ms": {step: number}):
-//   hello    {backend, device, store}
-//            -> {identity: {...}, pipelines: {"O1": text, ...}}
+//   hello    {backend, device, store, compilers: processes that build what
+//             waits (0 or missing: one for each core, but one)}
+//            -> {identity: {...}, pipelines: {"O1": text, ...}, compilers}
 //   load     {recordings: [manifest paths], unordered: {buffer: bytes}}
 //            all of one kernel; buffers whose records of so many bytes may come
 //            in any order
@@ -18,21 +19,29 @@
 //                poisonedBytes, untraced, buffers: [{name, address, size,
 //                type, changedBytes, maxDifference, rms}], originalNs: [..],
 //                programNs, floorColdUs, floorWarmUs}
+//   know     {binaries: [{code, ir, ptx}]}   binaries of the loaded kernel that
+//            `once` means, beside those of earlier requests with it, and what
+//            they were made of
+//            -> {}
 //   evaluate {variant, recordings: [index], pairs, seed, known: [digests],
+//   once,
 //             rounding: whether results may differ by what rounding explains,
 //             closeTo: what a user allows floating-point results to differ by
 //             (absolute plus relative; in place of rounding),
 //             allowPrecision: whether code may compute less exactly,
+//             beat: a gain; timing ends early where it is out of reach,
 //             checks: [names of Check.def],
 //             passLimit: runs of optional passes that the variant's plain build
 //             has (missing: all); no other build of it is looked at then}
-//            -> {outcome, message, tolerance, code, registers, shared, spills,
-//                originalNs: [..], variantNs: [..],
+//            -> {outcome, message, tolerance, code, ir, ptx, registers, shared,
+//                spills, originalNs: [..], variantNs: [..], pairs,
 //                checks: [{check, made, outcome, message, milliseconds}],
 //                excluded: [index], guards: text, passRuns, nextPass,
 //                nextPlace}
-//            a binary whose digest is in known is built and not run: its
-//            outcome is duplicate, with the digest in code
+//            a binary whose digest is in known, or with once, that was known
+//            before, is built and not run: its outcome is duplicate, with the
+//            digest in code. Where several requests are sent ahead, those that
+//            wait are built meanwhile; answers come in the order of requests
 //   measure  {variant, recordings: [index], mode: "cold" | "warm", batches,
 //             seed, rounding, allowPrecision}   verifies, then times the
 //             variant against the original
@@ -42,7 +51,9 @@
 //   rates    {}   measured at the first call; prepare tells floors after it
 //            -> {emptyLaunchUs, memoryBytesPerUs, l2BytesPerUs,
 //                floatFlopsPerUs, doubleFlopsPerUs, l2Bytes}
-//   cancel, unload, bye
+//   cancel   ends what was asked for before it: those requests are answered
+//            with an error, or as if nothing was. It has no answer itself
+//   unload, bye
 #pragma once
 
 #include "runtime/support/Check.h"
@@ -56,6 +67,7 @@
 #include "runtime/support/Variant.h"
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -70,6 +82,9 @@ struct WorkerOptions {
   std::string StorePath;
   std::vector<std::string> Launcher; // {"srun", "-n1", "--gpus=1"}
   int ReplyTimeoutMs = 600000;
+  /// Compile workers for requests that wait; 0: one for each core that the
+  /// worker may use, but one.
+  unsigned Compilers = 0;
   /// Sizes of records by buffer ("out", "arg1"): these may come in any order.
   std::map<std::string, uint64_t> Unordered;
 };
@@ -122,12 +137,25 @@ struct EvaluationRequest {
   /// So many runs of optional passes, counted as LLVM's OptBisect does; the
   /// report says how many there are and which one would be next.
   std::optional<uint64_t> PassLimit;
+  /// Not run where the binary is known of earlier requests with this, or by
+  /// Worker::know.
+  bool Once = false;
+  /// A gain. Where it is out of reach, not all pairs are run (trust/Race.h); 0:
+  /// they always are.
+  double Beat = 0;
+};
+
+/// A binary by its digest, and digests of what it was made of, with all else
+/// that it depends on; empty: not known, or there is none.
+struct KnownBinary {
+  std::string Code, Ir, Ptx;
 };
 
 struct EvaluationReport {
   Outcome Result = Outcome::Ok;
   std::string Message;
-  std::string Code; // digest of the binary
+  std::string Code;    // digest of the binary
+  std::string Ir, Ptx; // of what it was made of, see KnownBinary
   /// That a right variant needed, and was given; empty: bit for bit.
   std::string Tolerance;
   /// Recordings in which a guard of the variant does not hold, and which do
@@ -136,6 +164,7 @@ struct EvaluationReport {
   std::string Guards;
   uint32_t Registers = 0, Shared = 0, Spills = 0;
   std::vector<double> OriginalNs, VariantNs; // in pairs
+  unsigned Pairs = 0;                        // that were run on each recording
   std::vector<CheckResult> Checks; // in order, up to the first that failed
   /// Where passes were limited. "licm", "loop %for.body in function k".
   uint64_t PassRuns = 0;
@@ -167,6 +196,9 @@ public:
     return Pipelines;
   }
 
+  /// So many builds go on at once where several requests are submitted.
+  unsigned compilers() const { return Compilers; }
+
   /// Whether a call failed because the supervisor died, went silent or sent
   /// nonsense, and not because it answered with an error: start another.
   bool isLost() const { return Lost; }
@@ -175,6 +207,18 @@ public:
   Error load(const std::vector<std::string> &ManifestPaths);
   Expected<ReplayReport> prepare(size_t Recording, unsigned Repetitions);
   Expected<EvaluationReport> evaluate(const EvaluationRequest &What);
+  /// Binaries of what is loaded, by their digests: see EvaluationRequest::Once.
+  Error know(const std::vector<KnownBinary> &All);
+
+  /// evaluate() in two halves, so that several can be under way: those that
+  /// wait are built while others run. No other call may come in between, but
+  /// drop().
+  Error submit(const EvaluationRequest &What);
+  /// The report on the oldest that was submitted.
+  Expected<EvaluationReport> next();
+  /// Gives up all that was submitted.
+  void drop();
+
   /// Times a variant in batches; the results of all launches are checked. Not
   /// Ok: the variant is wrong or faulty, or the launch is too short to be timed
   /// (BelowResolution; the times are there).
@@ -184,6 +228,9 @@ public:
 
 private:
   Worker(Process Child, Channel Link);
+  /// The id of the request.
+  Expected<uint64_t> send(const std::string &Json);
+  Expected<Frame> receive(uint64_t Id);
   Expected<Frame> ask(const std::string &Json);
   /// The header of the reply, or the error that it carries.
   Expected<json::Document> askJson(const std::string &Json);
@@ -192,7 +239,9 @@ private:
   WorkerOptions Options;
   DeviceIdentity Identity;
   std::map<std::string, std::string> Pipelines;
+  unsigned Compilers = 1;
   uint64_t NextId = 1;
+  std::deque<uint64_t> Submitted; // requests, the oldest first
   bool Lost = false;
 };
 

@@ -18,6 +18,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <map>
+#include <set>
 #include <unistd.h>
 
 using namespace r3;
@@ -61,8 +62,16 @@ private:
              R"(","tools":"fake 1"},"pipelines":{"O3":")" + Pipelines +
              R"("}})";
     }
-    if (Verb == "load")
+    if (Verb == "load") {
+      Once.clear();
       return R"({"verb":"reply","recordings":[]})";
+    }
+    if (Verb == "know") {
+      if (const json::Value *List = json::array(Request, "binaries"))
+        for (const json::Value &One : List->GetArray())
+          Once.insert(json::text(One, "code", ""));
+      return R"({"verb":"reply"})";
+    }
     if (Verb == "prepare")
       return prepared();
     if (Verb == "evaluate")
@@ -130,11 +139,13 @@ private:
       return R"({"verb":"reply","outcome":")" + Result +
              R"(","message":"made up","code":""})";
     }
-    if (const json::Value *Known = json::array(Request, "known"))
-      for (const json::Value &One : Known->GetArray())
-        if (One.IsString() && Code == One.GetString())
-          return R"({"verb":"reply","outcome":"duplicate","code":")" + Code +
-                 "\"}";
+    std::set<std::string> Skipped = texts(Request, "known");
+    if (json::boolean(Request, "once", false)) {
+      Skipped.insert(Once.begin(), Once.end());
+      Once.insert(Code);
+    }
+    if (Skipped.count(Code))
+      return R"({"verb":"reply","outcome":"duplicate","code":")" + Code + "\"}";
     note(Text);
     return times(gainOf(Text), Code);
   }
@@ -155,7 +166,17 @@ private:
            R"(],"variantNs":[)" + Changed + R"(],"ms":{"build":1.5}})";
   }
 
+  static std::set<std::string> texts(const json::Value &Request,
+                                     const char *Member) {
+    std::set<std::string> All;
+    if (const json::Value *List = json::array(Request, Member))
+      for (const json::Value &One : List->GetArray())
+        All.insert(One.IsString() ? One.GetString() : "");
+    return All;
+  }
+
   std::map<std::string, std::string> Rules;
+  std::set<std::string> Once; // binaries that are not run again
   Channel Link;
 };
 

@@ -19,7 +19,7 @@ struct World {
   uint64_t NowMs = 0;
   uint64_t EvaluationMs = 10;
   std::vector<std::string> Ran; // canonical JSON, every time
-  size_t Started = 0;
+  size_t Started = 0, Submitted = 0, Duplicates = 0;
   std::string LoseAt; // variants whose JSON contains it lose the worker
   std::string WrongAt;
   bool Reproduces = true;
@@ -49,6 +49,8 @@ public:
     return Pipelines;
   }
   Error load(const std::vector<std::string> &) override {
+    Known.clear();
+    Dropped = false;
     return Error::success();
   }
   Expected<ReplayReport> prepare(size_t, unsigned) override {
@@ -60,7 +62,21 @@ public:
     return fail(ErrorCode::Usage, "a search measures nothing");
   }
   Expected<RatesReport> rates() override { return RatesReport(); }
+  Error know(const std::vector<KnownBinary> &All) override {
+    for (const KnownBinary &B : All)
+      Known.insert(B.Code);
+    return Error::success();
+  }
+  Error submit(const EvaluationRequest &What) override {
+    ++W.Submitted;
+    return Evaluator::submit(What);
+  }
+  void drop() override {
+    Dropped = true;
+    Evaluator::drop();
+  }
   Expected<EvaluationReport> evaluate(const EvaluationRequest &What) override {
+    EXPECT_FALSE(Dropped) << "the journal lacks what came of the others";
     const Variant &Change = What.Change;
     const unsigned Pairs = What.Pairs;
     W.NowMs += W.EvaluationMs;
@@ -75,8 +91,10 @@ public:
     EvaluationReport R;
     // Four variants share a binary.
     R.Code = Text == "{}" ? "original" : std::to_string(Change.id().Low % 10);
-    if (std::count(What.Known.begin(), What.Known.end(), R.Code)) {
+    EXPECT_TRUE(What.Once);
+    if (!Known.insert(R.Code).second) {
       R.Result = Outcome::Duplicate;
+      ++W.Duplicates;
       return R;
     }
     W.run(Text);
@@ -94,7 +112,8 @@ public:
 
 private:
   World &W;
-  bool Lost = false;
+  bool Lost = false, Dropped = false;
+  std::set<std::string> Known;
   DeviceIdentity Identity;
   std::map<std::string, std::string> Pipelines;
 };
@@ -188,13 +207,14 @@ TEST_F(SearchTest, GoesOnWhereItStopped) {
   EXPECT_EQ(distinctRuns(), W.Ran.size());
 }
 
-/// What it proposes follows from all that it has learnt.
+/// What it proposes follows from all that it has learnt, and when.
 class Learner : public Proposals {
 public:
   std::optional<size_t> count() const override { return std::nullopt; }
   std::optional<Candidate> next() override {
     Candidate C;
     C.Change.Pipeline = contentDigest(Learnt).hex();
+    Learnt += "next ";
     return C;
   }
   void learn(std::optional<double> Cost) override {
@@ -205,8 +225,12 @@ private:
   std::string Learnt;
 };
 
-TEST_F(SearchTest, TeachesWhatTheJournalKnowsInTheSameOrder) {
+class SeveralOutTest : public SearchTest,
+                       public testing::WithParamInterface<unsigned> {};
+
+TEST_P(SeveralOutTest, TeachesWhatTheJournalKnowsInTheSameOrder) {
   SearchOptions Options;
+  Options.InFlight = GetParam();
   Options.Space = {"learner", [](const SpaceInput &) {
                      return Expected<std::unique_ptr<Proposals>>(
                          std::make_unique<Learner>());
@@ -231,12 +255,53 @@ TEST_F(SearchTest, TeachesWhatTheJournalKnowsInTheSameOrder) {
   }
   W.StopAfter = 0;
   W.Stop = false;
+  // The session keeps to what it began with.
+  Options.InFlight = 7;
   auto Last = search(Options);
   ASSERT_TRUE(Last);
+  EXPECT_EQ(Last->State.InFlight, GetParam());
   EXPECT_EQ(Last->State.State, "spent");
   EXPECT_FALSE(Last->Kernels[0].Complete);
   EXPECT_EQ(W.Ran, Whole);
   EXPECT_EQ(inJournal(), Known);
+}
+
+INSTANTIATE_TEST_SUITE_P(Some, SeveralOutTest, testing::Values(1, 2, 5, 32));
+
+TEST_F(SearchTest, SendsWhatALostWorkerHadNotBegunToTheNext) {
+  SearchOptions Options;
+  Options.InFlight = 8;
+  W.LoseAt = "O1";
+  auto S = search(Options);
+  ASSERT_TRUE(S) << S.error().message();
+  const size_t Lost = S->Kernels[0].Counts[Outcome::WorkerLost];
+  EXPECT_GT(Lost, 0u);
+  EXPECT_EQ(S->WorkersLost, Lost);
+  EXPECT_EQ(S->Kernels[0].Tried, S->Kernels[0].Variants);
+  EXPECT_EQ(distinctRuns(), W.Ran.size());
+}
+
+TEST_F(SearchTest, SendsNoMoreThanItMayEvaluate) {
+  SearchOptions Options;
+  Options.InFlight = 16;
+  Options.MaxEvaluations = 4;
+  ASSERT_TRUE(search(Options));
+  EXPECT_EQ(W.Submitted, 4u + W.Duplicates);
+}
+
+TEST_F(SearchTest, AVariantThatIsProposedTwiceIsEvaluatedOnce) {
+  SearchOptions Options;
+  Options.InFlight = 3;
+  Options.Space = listed("twice", [](const SpaceInput &) {
+    std::vector<Candidate> All(3);
+    for (Candidate &C : All)
+      C.Change.Pipeline = "mine";
+    return Expected<std::vector<Candidate>>(All);
+  });
+  auto S = search(Options);
+  ASSERT_TRUE(S) << S.error().message();
+  EXPECT_EQ(W.Ran.size(), 2u); // and the original
+  EXPECT_EQ(S->State.State, "complete");
 }
 
 TEST_F(SearchTest, SpendsItsBudgetOverAllRuns) {

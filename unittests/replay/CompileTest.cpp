@@ -75,6 +75,75 @@ TEST_F(CompileTest, BuildsRepeatAndVariantsDiffer) {
   EXPECT_LE(B.Registers, 16u);
 }
 
+TEST_F(CompileTest, WhatIsKnownIsLeftOutOfABuild) {
+  KnownCode Known;
+  auto Built = [&](const Variant &V) {
+    return Link.build(V.canonicalJson(), /*DeadlineMs=*/60000, "", &Known);
+  };
+  for (const char *Backend : {"cuda", "cpu"}) {
+    setKernel(Backend, "saxpy");
+    Known.clear();
+    Variant V;
+    V.Pipeline = "default<O2>,verify";
+    const Build First = Built(V);
+    ASSERT_EQ(First.Ending, Outcome::Ok) << First.Message;
+    EXPECT_FALSE(First.Skipped);
+    EXPECT_EQ(First.Code, build(V).Code);
+    Known.add(First.Code, First.Ir, First.Ptx);
+    V.Pipeline = "default<O2>,verify,verify";
+    const Build Second = Built(V);
+    EXPECT_EQ(Second.Ending, Outcome::Ok) << Second.Message;
+    EXPECT_TRUE(Second.Skipped);
+    EXPECT_EQ(Second.Code, First.Code);
+    EXPECT_TRUE(Second.Binary.empty());
+    EXPECT_FALSE(Second.Ms.count("codegen"));
+    EXPECT_FALSE(build(V).Skipped); // who does not allow it has all of it
+    V.Level = "O0";
+    EXPECT_FALSE(Built(V).Skipped) << Backend;
+  }
+}
+
+TEST_F(CompileTest, WhatIsKnownIsKnownWithAllThatABinaryDependsOn) {
+  KnownCode Known;
+  std::vector<Variant> All(8);
+  All[1].Level = "O0";
+  All[2].PtxasLevel = "O1";
+  All[3].MaxRegisters = 16;
+  All[4].Arch = "sm_90a";
+  All[5].MaxThreads = 64;
+  All[6].Loads = "cg";
+  All[7].Specialise["n"] = 1024;
+  for (Variant &V : All) {
+    V.Pipeline = "default<O2>";
+    const Build B = Link.build(V.canonicalJson(), 60000, "", &Known);
+    ASSERT_EQ(B.Ending, Outcome::Ok) << V.canonicalJson() << ": " << B.Message;
+    EXPECT_FALSE(B.Skipped) << V.canonicalJson();
+    EXPECT_EQ(B.Code, build(V).Code);
+    Known.add(B.Code, B.Ir, B.Ptx);
+  }
+}
+
+TEST_F(CompileTest, KnownPtxIsNotAssembledAgain) {
+  KnownCode Known;
+  Variant V;
+  V.Pipeline = "default<O2>";
+  auto Built = [&] {
+    return Link.build(V.canonicalJson(), /*DeadlineMs=*/60000, "", &Known);
+  };
+  const Build First = Built();
+  ASSERT_EQ(First.Ending, Outcome::Ok) << First.Message;
+  EXPECT_TRUE(First.Ms.count("ptxas"));
+  Known.add(First.Code, /*Ir=*/"", First.Ptx);
+  Build Second = Built();
+  EXPECT_TRUE(Second.Skipped);
+  EXPECT_EQ(Second.Code, First.Code);
+  EXPECT_TRUE(Second.Ms.count("codegen"));
+  EXPECT_FALSE(Second.Ms.count("ptxas"));
+  setKernel("cuda", "strided"); // another kernel
+  Known.clear();
+  EXPECT_FALSE(Built().Skipped);
+}
+
 TEST_F(CompileTest, CodeIsGeneratedAsAVariantSays) {
   std::vector<Variant> All(8);
   All[1].MaxThreads = 64;

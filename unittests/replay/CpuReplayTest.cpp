@@ -89,6 +89,62 @@ TEST_F(CpuReplayTest, SaxpyReproducesAndVariantsAreTimed) {
   }
 }
 
+TEST_F(CpuReplayTest, WhatComesToTheSameIsADuplicate) {
+  auto W = start();
+  Error E = W->load({record(options("saxpy", 1000))});
+  ASSERT_FALSE(E) << E.message();
+  for (const char *Text : {"default<O2>", "default<O2>,verify", "dance",
+                           "default<O2>,verify,verify", "function(sroa)"}) {
+    EvaluationRequest What{pipeline(Text), {0}, /*Pairs=*/1};
+    What.Once = true;
+    E = W->submit(What);
+    ASSERT_FALSE(E) << E.message();
+  }
+  std::vector<EvaluationReport> All;
+  for (int I = 0; I < 5; ++I) {
+    auto R = W->next();
+    ASSERT_TRUE(R) << R.error().message();
+    All.push_back(*R);
+  }
+  EXPECT_EQ(All[0].Result, Outcome::Ok) << All[0].Message;
+  for (int I : {1, 3}) {
+    EXPECT_EQ(All[I].Result, Outcome::Duplicate) << All[I].Message;
+    EXPECT_EQ(All[I].Code, All[0].Code);
+    EXPECT_EQ(All[I].Ir, All[0].Ir);
+  }
+  EXPECT_EQ(All[2].Result, Outcome::BuildFailed);
+  EXPECT_NE(All[4].Ir, All[0].Ir);
+  // A search that goes on: what an earlier one found is known.
+  E = W->load({record(options("saxpy", 1000))});
+  ASSERT_FALSE(E) << E.message();
+  E = W->know({{"made up", All[0].Ir, All[0].Ptx}});
+  ASSERT_FALSE(E) << E.message();
+  EvaluationRequest What{pipeline("default<O2>,verify"), {0}};
+  What.Once = true;
+  auto R = W->evaluate(What);
+  ASSERT_TRUE(R) << R.error().message();
+  EXPECT_EQ(R->Result, Outcome::Duplicate);
+  EXPECT_EQ(R->Code, "made up"); // no code was generated
+}
+
+TEST_F(CpuReplayTest, WhatCannotWinIsTimedWithFewerPairs) {
+  auto W = start();
+  Error E = W->load({record(options("saxpy"))});
+  ASSERT_FALSE(E) << E.message();
+  EvaluationRequest What{pipeline("default<O2>"), {0}, /*Pairs=*/8};
+  What.Beat = 1000; // nothing is so much faster
+  auto R = W->evaluate(What);
+  ASSERT_TRUE(R) << R.error().message();
+  EXPECT_EQ(R->Result, Outcome::Ok) << R->Message;
+  EXPECT_GE(R->Pairs, 3u);
+  EXPECT_EQ(R->VariantNs.size(), R->Pairs);
+  EXPECT_LT(R->Pairs, 8u);
+  What.Beat = 0.01;
+  R = W->evaluate(What);
+  ASSERT_TRUE(R) << R.error().message();
+  EXPECT_EQ(R->Pairs, 8u);
+}
+
 TEST_F(CpuReplayTest, MeasuresInBatchesAndTellsFloors) {
   auto W = start();
   Error E = W->load({record(options("saxpy"))});

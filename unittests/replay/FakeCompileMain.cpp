@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A compile worker whose binaries are the variants' pipeline texts. Two of them
-// are for itself: "die" and "sleep".
+// A compile worker whose binaries are the variants' pipeline texts. Some of
+// them are for itself: "die", "sleep", and "kernel", which is built as the name
+// of the kernel that is loaded.
 #include "wrapper/replay/Message.h"
 
 #include "runtime/support/Protocol.h"
@@ -14,9 +15,18 @@
 using namespace r3;
 using namespace r3::replay;
 
+static std::string Kernel;
+
+static std::string load(const json::Value &Request) {
+  Kernel = json::text(Request, "kernel", "");
+  return Message("reply").json();
+}
+
 static std::string build(const json::Value &Request, Frame &Reply) {
   const json::Value *V = json::object(Request, "variant");
-  const std::string Word = V ? json::text(*V, "pipeline", "") : "";
+  std::string Word = V ? json::text(*V, "pipeline", "") : "";
+  if (Word == "kernel")
+    Word = Kernel;
   if (Word == "die") {
     ::write(2, "LLVM ERROR: planted\n", 20);
     ::abort();
@@ -44,6 +54,7 @@ int main(int, char **Arguments) {
     Reply.Id = Request->Id;
     Reply.Json = Verb == "pipelines"
                      ? R"({"verb":"reply","pipelines":{"O2":"saxpy"}})"
+                 : Verb == "load"  ? load(*Parsed)
                  : Verb == "build" ? build(*Parsed, Reply)
                                    : Message("reply").json();
     if (Link.send(Reply))

@@ -3,6 +3,7 @@
 // Planted faults: each has its named outcome, a fresh child follows soon (in
 // tenths of a second on a machine that is not busy), nothing is left behind.
 #include "Fixture.h"
+#include "RawClient.h"
 
 #include "runtime/support/Process.h"
 #include "runtime/support/Protocol.h"
@@ -11,10 +12,8 @@
 
 #include <chrono>
 #include <csignal>
-#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
-#include <optional>
 #include <thread>
 #include <unistd.h>
 
@@ -230,45 +229,6 @@ TEST_F(FaultTest, GarbageInsteadOfAFrameEndsIt) {
   EXPECT_THAT(R.Err, HasSubstr("not a frame"));
 }
 
-/// A supervisor whose requests the test writes itself.
-struct RawClient {
-  std::optional<Process> Child;
-  std::optional<Channel> Link;
-
-  RawClient() {
-    const std::string Binaries = R3_TEST_BINARIES;
-    SpawnOptions S;
-    S.Arguments = {Binaries + "/fake-supervisor", Binaries + "/fake-device",
-                   Binaries + "/fake-compile"};
-    int In[2], Out[2];
-    EXPECT_EQ(pipe2(In, O_CLOEXEC) + pipe2(Out, O_CLOEXEC), 0);
-    S.Stdin = In[0];
-    S.Stdout = Out[1];
-    auto Started = Process::spawn(S);
-    EXPECT_TRUE(Started);
-    Child.emplace(std::move(*Started));
-    Link.emplace(Out[0], In[1]);
-    ::close(In[0]);
-    ::close(Out[1]);
-    EXPECT_FALSE(Link->greet(buildId()));
-    EXPECT_FALSE(Link->expectGreeting(buildId(), 10000));
-  }
-  void send(uint64_t Id, const std::string &Json) {
-    Frame F;
-    F.Id = Id;
-    F.Json = Json;
-    EXPECT_FALSE(Link->send(F));
-  }
-  std::string receive(uint64_t Id) {
-    auto F = Link->receive(20000);
-    EXPECT_TRUE(F) << F.error().message();
-    if (!F)
-      return {};
-    EXPECT_EQ(F->Id, Id);
-    return F->Json;
-  }
-};
-
 TEST_F(FaultTest, UnknownAndEarlyVerbsAreAnswered) {
   RawClient C;
   C.send(1, R"({"verb":"dance"})");
@@ -280,8 +240,6 @@ TEST_F(FaultTest, UnknownAndEarlyVerbsAreAnswered) {
   EXPECT_THAT(C.receive(3), HasSubstr("evaluate before load"));
   EXPECT_THAT(C.receive(4), HasSubstr("load before hello"));
 }
-
-std::string quote(const std::string &Text) { return "\"" + Text + "\""; }
 
 TEST_F(FaultTest, CancelEndsALongEvaluation) {
   RawClient C;

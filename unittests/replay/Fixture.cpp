@@ -186,6 +186,7 @@ ReplayTest::startFake(const std::string &DeviceName,
        {Binaries + "/fake-supervisor", Device, Binaries + "/fake-compile"})
     O.Launcher.push_back(Argument);
   O.ReplyTimeoutMs = 60000;
+  O.Compilers = 3;
   return Worker::start(O);
 }
 

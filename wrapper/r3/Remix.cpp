@@ -160,6 +160,10 @@ public:
                   "the records of so many bytes of a buffer may come in any "
                   "order");
     Options.flag("--json", Json, "print JSON");
+    Options.count("--compilers", Compilers,
+                  "variants that are built at once while another one runs "
+                  "(default: one for each core that the worker may use, but "
+                  "one)");
     Options.text("--launcher", Launcher, "COMMAND",
                  "start workers through COMMAND");
   }
@@ -215,7 +219,8 @@ private:
     auto Known = Given.workerOptions(Launcher, Unordered);
     if (!Known)
       return Known.error();
-    const WorkerOptions Options = std::move(*Known);
+    WorkerOptions Options = std::move(*Known);
+    Options.Compilers = unsigned(std::min<uint64_t>(Compilers, UINT32_MAX));
     Given.trace({"worker", Options.Backend, Options.StorePath});
     StopOnSignal Signals;
     Progress Line(Given.Err, /*Quiet=*/false);
@@ -427,7 +432,8 @@ private:
 
   std::vector<std::string> Patterns, Unordered;
   SearchOptions Search;
-  uint64_t BudgetMs = 0; // 0: not given
+  uint64_t BudgetMs = 0;  // 0: not given
+  uint64_t Compilers = 0; // 0: the worker's choice
   bool Json = false, NoConfirm = false;
   std::string Launcher, Optimizer;
   std::vector<SearchKernel> Kernels;

@@ -131,8 +131,9 @@ Error Journal::noteKernel(const JournalKernel &Kernel,
 Expected<Session> Journal::openSession(const SessionSpec &Spec) {
   auto Insert = D.prepare(
       "INSERT INTO session(identity, backend, device, tools, space, seed, "
-      "budget_ms, max_evals, state, started_at, updated_at) "
-      "VALUES(?, ?, ?, ?, ?, ?, ?, ?, 'open', ?, ?) ON CONFLICT(identity) DO "
+      "budget_ms, max_evals, in_flight, state, started_at, updated_at) "
+      "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, 'open', ?, ?) ON CONFLICT(identity) "
+      "DO "
       "UPDATE SET budget_ms = max(budget_ms, excluded.budget_ms), "
       "max_evals = excluded.max_evals");
   if (!Insert)
@@ -141,6 +142,7 @@ Expected<Session> Journal::openSession(const SessionSpec &Spec) {
   Insert->bind(Spec.Identity).bind(Spec.Backend).bind(Spec.Device);
   Insert->bind(Spec.Tools).bind(Spec.Space).bind(int64_t(Spec.Seed));
   Insert->bind(int64_t(Spec.BudgetMs)).bind(int64_t(Spec.MaxEvaluations));
+  Insert->bind(int64_t(Spec.InFlight));
   if (Error E = Insert->bind(Now).bind(Now).run())
     return E;
   return readSession(D, Spec.Identity);
@@ -172,7 +174,8 @@ Error Journal::addOne(Evaluation &Made) {
       "INSERT INTO evaluation(session, kernel, setting, backend, device, tools,"
       " variant, seed, outcome, message, code, registers, shared, spills,"
       " original_ns, variant_ns, steps_ms, gain, low, high, same_as,"
-      " finished_at) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+      " finished_at, ir, ptx) "
+      "VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
   if (!Row)
     return Row.error();
   Row->bind(Made.Session).bind(*Id).bind(Made.Setting).bind(Made.Backend);
@@ -187,7 +190,8 @@ Error Journal::addOne(Evaluation &Made) {
     Row->bind(Made.SameAs);
   else
     Row->bindNull();
-  if (Error E = Row->bind(int64_t(Made.FinishedAt)).run())
+  Row->bind(int64_t(Made.FinishedAt)).bind(Made.Ir).bind(Made.Ptx);
+  if (Error E = Row->run())
     return E;
   Made.Id = D.lastRow();
   return Error::success();

@@ -42,6 +42,7 @@ struct SessionSpec {
   uint64_t Seed = 0;
   uint64_t BudgetMs = 0;
   uint64_t MaxEvaluations = 0; // 0: no limit
+  uint64_t InFlight = 1;       // of a new session
 };
 
 struct Session {
@@ -50,7 +51,10 @@ struct Session {
   uint64_t SpentMs = 0;
   uint64_t MaxEvaluations = 0;
   uint64_t Evaluations = 0; // by this session, duplicates not counted
-  std::string State;        // "open", "complete", "spent"
+  /// Proposals that are out at once. It stays as it was when the session began:
+  /// what is proposed depends on it.
+  uint64_t InFlight = 1;
+  std::string State; // "open", "complete", "spent"
   bool Resumed = false;
 };
 
@@ -66,7 +70,8 @@ struct Evaluation {
   uint64_t Seed = 0;
   Outcome Result = Outcome::Ok;
   std::string Message;
-  std::string Code; // digest of the binary, empty where there is none
+  std::string Code;    // digest of the binary, empty where there is none
+  std::string Ir, Ptx; // see KnownBinary
   uint32_t Registers = 0, Shared = 0, Spills = 0;
   std::vector<double> OriginalNs, VariantNs;
   std::map<std::string, double> Ms;

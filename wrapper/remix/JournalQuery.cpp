@@ -60,8 +60,8 @@ Expected<Session> readSession(Database &D, const std::string &Identity) {
   auto Query = D.prepare(
       "SELECT id, budget_ms, spent_ms, max_evals, state, (SELECT count(*) FROM "
       "evaluation e JOIN variant v ON v.id = e.variant WHERE e.session = "
-      "session.id AND v.origin <> 'original' AND e.outcome <> 'duplicate') "
-      "FROM session WHERE identity = ?");
+      "session.id AND v.origin <> 'original' AND e.outcome <> 'duplicate'), "
+      "in_flight FROM session WHERE identity = ?");
   if (!Query)
     return Query.error();
   auto Row = Query->bind(Identity).step();
@@ -76,6 +76,7 @@ Expected<Session> readSession(Database &D, const std::string &Identity) {
   S.MaxEvaluations = Query->integer(3);
   S.State = Query->text(4);
   S.Evaluations = Query->integer(5);
+  S.InFlight = Query->integer(6);
   S.Resumed = S.SpentMs > 0 || S.Evaluations > 0;
   return S;
 }
@@ -86,7 +87,8 @@ const char *const Columns =
     "SELECT e.id, e.session, k.key, k.name, e.setting, e.backend, e.device, "
     "e.tools, v.json, v.origin, v.note, e.seed, e.outcome, e.message, e.code, "
     "e.registers, e.shared, e.spills, e.original_ns, e.variant_ns, e.steps_ms, "
-    "e.gain, e.low, e.high, e.same_as, e.finished_at FROM evaluation e JOIN "
+    "e.gain, e.low, e.high, e.same_as, e.finished_at, e.ir, e.ptx FROM "
+    "evaluation e JOIN "
     "kernel k ON k.id = e.kernel JOIN variant v ON v.id = e.variant ";
 
 /// The plain columns of a row; those with a format of their own follow.
@@ -111,6 +113,8 @@ Evaluation plainColumns(const Statement &Row) {
   E.Gain = {Row.real(21), Row.real(22), Row.real(23)};
   E.SameAs = Row.integer(24);
   E.FinishedAt = Row.integer(25);
+  E.Ir = Row.text(26);
+  E.Ptx = Row.text(27);
   return E;
 }
 

@@ -6,6 +6,8 @@
 #include "wrapper/remix/optimizer/Optimizer.h"
 #include "wrapper/remix/space/KernelSpace.h"
 
+#include <deque>
+
 namespace r3 {
 
 namespace {
@@ -36,18 +38,22 @@ public:
     return All ? std::optional(All->size()) : std::nullopt;
   }
   std::optional<Candidate> next() override {
-    Latest = By->propose();
-    if (!Latest)
+    auto Next = By->propose();
+    if (!Next)
       return std::nullopt;
-    return Space->candidate(*Latest);
+    Out.push_back(*Next);
+    return Space->candidate(*Next);
   }
-  void learn(std::optional<double> Cost) override { By->tell(*Latest, Cost); }
+  void learn(std::optional<double> Cost) override {
+    By->tell(Out.front(), Cost);
+    Out.pop_front();
+  }
 
 private:
   static constexpr size_t MostCounted = 100000;
   std::unique_ptr<KernelSpace> Space;
   std::unique_ptr<Optimizer> By;
-  std::optional<Point> Latest;
+  std::deque<Point> Out; // not learnt of yet, the oldest first
 };
 
 std::string nameOf(const SpaceLimits &Limits) {

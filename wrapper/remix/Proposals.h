@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Where the search of one kernel has its variants from, one after the other.
-// The same answers to the same proposals give the same further ones, so that a
-// search that is continued meets what its journal knows, in the same order.
+// Where the search of one kernel has its variants from. Any number of them may
+// be out at once. The same answers to the same proposals, given after the same
+// number of them, give the same further ones, so that a search that is
+// continued meets what its journal knows, in the same order.
 #pragma once
 
 #include "wrapper/remix/Space.h"
@@ -22,8 +23,8 @@ public:
   virtual std::optional<size_t> count() const = 0;
   /// A variant that was not proposed before; none: there is no other.
   virtual std::optional<Candidate> next() = 0;
-  /// What came of the latest: its time over the original's; none where it is
-  /// not right or does not run.
+  /// What came of the oldest that was not learnt of yet: its time over the
+  /// original's; none where it is not right or does not run.
   virtual void learn(std::optional<double> Cost) = 0;
 };
 

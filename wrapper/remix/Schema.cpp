@@ -59,6 +59,11 @@ CREATE TABLE request(
     R"sql(
 ALTER TABLE evidence ADD COLUMN setting TEXT NOT NULL DEFAULT '';
 )sql",
+    R"sql(
+ALTER TABLE session ADD COLUMN in_flight INTEGER NOT NULL DEFAULT 1;
+ALTER TABLE evaluation ADD COLUMN ir TEXT NOT NULL DEFAULT '';
+ALTER TABLE evaluation ADD COLUMN ptx TEXT NOT NULL DEFAULT '';
+)sql",
 };
 
 Error runStep(Database &Where, int Step) {

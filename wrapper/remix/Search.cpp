@@ -92,6 +92,7 @@ Error Search::openSession(const std::vector<SearchKernel> &Kernels) {
   Spec.Seed = Options.Seed;
   Spec.BudgetMs = Options.BudgetMs;
   Spec.MaxEvaluations = Options.MaxEvaluations;
+  Spec.InFlight = Options.InFlight ? Options.InFlight : 2 * Worker->compilers();
   auto S = Log.openSession(Spec);
   if (!S)
     return S.error();
@@ -117,45 +118,68 @@ Error Search::searchKernel(KernelProgress &Progress, double BudgetShare) {
         State.Evaluations + std::max(uint64_t(1), uint64_t(BudgetShare * Left));
   }
 
-  // The original needs a worker, and is only tried with the first variant that
-  // the journal does not know.
-  const Candidate Original = originalCandidate();
-  auto Before = recall(Progress, Original);
+  auto Before = recall(Progress, originalCandidate().Change.id().hex());
   if (!Before)
     return Before.error();
-  bool HasOriginal = Before->has_value();
+  HasOriginal = Before->has_value();
   if (HasOriginal)
     account(Progress, **Before, /*Fresh=*/false);
+  Out.clear();
+  Exhausted = false;
   while (!Stop) {
-    const auto Next = (*From)->next();
-    if (!Next) {
+    propose(**From);
+    if (Out.empty()) {
       Progress.Complete = true;
       return Error::success();
     }
-    auto Known = recall(Progress, *Next);
+    std::optional<double> Cost;
+    auto Answered = answerOldest(Progress, Cost);
+    if (!Answered)
+      return Answered.error();
+    if (!*Answered)
+      break;
+    Out.pop_front();
+    (*From)->learn(Cost);
+  }
+  dropAhead();
+  return Error::success();
+}
+
+/// How many are out depends on nothing else: neither on what the journal knows
+/// nor on what is left of the budget.
+void Search::propose(Proposals &From) {
+  while (!Exhausted && Out.size() < Summary.State.InFlight)
+    if (auto Next = From.next()) {
+      std::string Id = Next->Change.id().hex();
+      Out.push_back({std::move(*Next), std::move(Id)});
+    } else {
+      Exhausted = true;
+    }
+}
+
+/// The original needs a worker, and is only tried with the first variant that
+/// the journal does not know.
+Expected<bool> Search::answerOldest(KernelProgress &Progress,
+                                    std::optional<double> &Cost) {
+  if (!Out.front().Sent) {
+    auto Known = recall(Progress, Out.front().Id);
     if (!Known)
       return Known.error();
-    std::optional<double> Cost;
     if (*Known) {
       account(Progress, **Known, /*Fresh=*/false);
       auto Found = costOf(**Known);
       if (!Found)
         return Found.error();
       Cost = *Found;
-    } else {
-      for (const Candidate *C : {&Original, &*Next}) {
-        if (C == &Original && std::exchange(HasOriginal, true))
-          continue;
-        auto Tried = tryOne(Progress, *C, &Cost);
-        if (!Tried)
-          return Tried.error();
-        if (!*Tried)
-          return Error::success();
-      }
+      return true;
     }
-    (*From)->learn(Cost);
   }
-  return Error::success();
+  if (!std::exchange(HasOriginal, true)) {
+    auto Tried = tryOne(Progress, originalCandidate(), &Cost);
+    if (!Tried || !*Tried)
+      return Tried;
+  }
+  return tryOne(Progress, Out.front().Next, &Cost);
 }
 
 Expected<std::unique_ptr<Proposals>> Search::open(const SearchKernel &Kernel) {
@@ -170,14 +194,16 @@ Expected<std::unique_ptr<Proposals>> Search::open(const SearchKernel &Kernel) {
 }
 
 Expected<std::optional<Evaluation>>
-Search::recall(const KernelProgress &Progress, const Candidate &Next) {
-  return Log.find(Progress.Kernel->About.Key, Progress.Setting,
-                  Next.Change.id().hex());
+Search::recall(const KernelProgress &Progress, const std::string &VariantId) {
+  return Log.find(Progress.Kernel->About.Key, Progress.Setting, VariantId);
 }
 
-bool Search::mayGoOn() const {
-  return !Stop && !isSpent() && Summary.State.SpentMs < UntilMs &&
-         Summary.State.Evaluations < UntilEvaluations;
+bool Search::mayGoOn(size_t Ahead) const {
+  const Session &State = Summary.State;
+  const uint64_t Evaluations = State.Evaluations + Ahead;
+  return !Stop && !isSpent() && State.SpentMs < UntilMs &&
+         Evaluations < UntilEvaluations &&
+         (!State.MaxEvaluations || Evaluations < State.MaxEvaluations);
 }
 
 Expected<bool> Search::tryOne(KernelProgress &Progress, const Candidate &Next,
@@ -189,6 +215,9 @@ Expected<bool> Search::tryOne(KernelProgress &Progress, const Candidate &Next,
     return E;
   if (!Progress.Skipped.empty())
     return false;
+  if (!Next.Change.isOriginal())
+    if (Error E = sendAhead(Progress))
+      return E;
   auto Made = evaluateOne(Progress, Next);
   if (!Made)
     return Made.error();

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The search: for each kernel in turn, variants as they are proposed, each
-// built, replayed, verified and timed by a worker, each once. What proposes and
-// evaluates, the clock and what watches come in through interfaces, so that a
-// search can be tested, and repeated from its journal, without a device.
+// built, replayed, verified and timed by a worker, each once. Several are out
+// at once; what came of them is learnt in the order of proposals. What proposes
+// and evaluates, the clock and what watches come in through interfaces, so that
+// a search can be tested, and repeated from its journal, without a device.
 #pragma once
 
 #include "runtime/support/Worker.h"
@@ -12,6 +13,7 @@
 #include "wrapper/remix/space/Dimensions.h"
 
 #include <atomic>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <string>
@@ -32,9 +34,27 @@ public:
                                          unsigned Repetitions) = 0;
   virtual Expected<EvaluationReport>
   evaluate(const EvaluationRequest &What) = 0;
+
+  // As Worker has them; here for evaluators that do one thing at a time.
+  virtual unsigned compilers() const { return 1; }
+  virtual Error know(const std::vector<KnownBinary> &) { return {}; }
+  virtual Error submit(const EvaluationRequest &What) {
+    Submitted.push_back(What);
+    return {};
+  }
+  virtual Expected<EvaluationReport> next() {
+    const EvaluationRequest Oldest = std::move(Submitted.front());
+    Submitted.pop_front();
+    return evaluate(Oldest);
+  }
+  virtual void drop() { Submitted.clear(); }
+
   virtual Expected<MeasurementReport>
   measure(const MeasurementRequest &What) = 0;
   virtual Expected<RatesReport> rates() = 0;
+
+private:
+  std::deque<EvaluationRequest> Submitted;
 };
 
 using EvaluatorSource = std::function<Expected<std::unique_ptr<Evaluator>>()>;
@@ -71,6 +91,9 @@ struct SearchOptions {
   uint64_t MaxEvaluations = 0;
   unsigned Pairs = 8;
   unsigned Repetitions = 3; // of the original, before anything is tried
+  /// Proposals that are out at once in a new session; 0: two for each compile
+  /// worker, so that each has one to build while another waits for its turn.
+  unsigned InFlight = 0;
 };
 
 /// What a kernel's search has come to.
@@ -129,13 +152,29 @@ private:
   Error openSession(const std::vector<SearchKernel> &Kernels);
   Error searchKernel(KernelProgress &Progress, double BudgetShare);
   Expected<std::unique_ptr<Proposals>> open(const SearchKernel &Kernel);
+  /// A variant that was proposed and not learnt of.
+  struct Proposed {
+    Candidate Next;
+    std::string Id;    // of the variant
+    bool Sent = false; // to the current worker
+  };
+  /// Proposes until so many are out as there may be.
+  void propose(Proposals &From);
+  /// Finds out what the oldest that is out costs. False where the search ends
+  /// here.
+  Expected<bool> answerOldest(KernelProgress &Progress,
+                              std::optional<double> &Cost);
   /// What the journal knows of a variant.
   Expected<std::optional<Evaluation>> recall(const KernelProgress &Progress,
-                                             const Candidate &Next);
+                                             const std::string &VariantId);
   /// Evaluates what is not in the journal. False where the search ends here.
   Expected<bool> tryOne(KernelProgress &Progress, const Candidate &Next,
                         std::optional<double> *Cost);
-  bool mayGoOn() const;
+  /// Ahead: so many are evaluated before.
+  bool mayGoOn(size_t Ahead = 0) const;
+  /// Gives what is out, and not known, to the worker.
+  Error sendAhead(const KernelProgress &Progress);
+  void dropAhead();
 
   Error ensureWorker();
   /// Loads the kernel into the current worker, unless it is there, and replays
@@ -148,6 +187,9 @@ private:
                                    const Candidate &Next);
   Expected<EvaluationReport> askWorker(KernelProgress &Progress,
                                        const Candidate &Next);
+  EvaluationRequest request(const KernelProgress &Progress,
+                            const Candidate &Next) const;
+  Error tellKnown(const KernelProgress &Progress);
   Error answerDuplicate(Evaluation &Made);
   /// Its time over the original's; none where it is not right or does not run.
   Expected<std::optional<double>> costOf(const Evaluation &Made);
@@ -167,7 +209,9 @@ private:
   std::map<std::string, std::string> Pipelines;
   const SearchKernel *Loaded = nullptr; // by the current worker
   std::vector<size_t> Reproducing;      // recordings of the loaded kernel
-  std::vector<std::string> Known;       // binaries of the loaded kernel
+  std::deque<Proposed> Out;             // the oldest first
+  bool Exhausted = false;               // there are no other proposals
+  bool HasOriginal = false;             // was evaluated
   uint64_t ChargedAtMs = 0;
   // What the current kernel may use of the session's budget.
   uint64_t UntilMs = 0, UntilEvaluations = 0;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <set>
 
 namespace r3 {
 
@@ -36,6 +37,15 @@ public:
     return W->measure(What);
   }
   Expected<RatesReport> rates() override { return W->rates(); }
+  unsigned compilers() const override { return W->compilers(); }
+  Error know(const std::vector<KnownBinary> &All) override {
+    return W->know(All);
+  }
+  Error submit(const EvaluationRequest &What) override {
+    return W->submit(What);
+  }
+  Expected<EvaluationReport> next() override { return W->next(); }
+  void drop() override { W->drop(); }
 
 private:
   std::unique_ptr<r3::Worker> W;
@@ -78,6 +88,41 @@ void Search::loseWorker(const Error &Why) {
   Observer.warn("worker lost (" + Why.message() + "); a new one is started");
   Worker.reset();
   Loaded = nullptr;
+  for (Proposed &Each : Out)
+    Each.Sent = false;
+}
+
+/// One that is out twice is sent once: its second turn finds it in the journal.
+Error Search::sendAhead(const KernelProgress &Progress) {
+  std::set<std::string> Before;
+  for (Proposed &Each : Out) {
+    if (!mayGoOn(Before.size()))
+      return Error::success();
+    if (!Each.Sent && !Before.count(Each.Id)) {
+      auto Known = recall(Progress, Each.Id);
+      if (!Known)
+        return Known.error();
+      if (*Known)
+        continue;
+      // What it fails with, next() will find, too.
+      if (Worker->submit(request(Progress, Each.Next)))
+        return Error::success();
+      Each.Sent = true;
+    }
+    Before.insert(Each.Id);
+  }
+  return Error::success();
+}
+
+/// What comes of them now the journal would not know: the kernel is loaded anew
+/// before anything else is asked of the worker.
+void Search::dropAhead() {
+  if (Worker && std::any_of(Out.begin(), Out.end(),
+                            [](const Proposed &P) { return P.Sent; })) {
+    Worker->drop();
+    Loaded = nullptr;
+  }
+  Out.clear();
 }
 
 Error Search::prepareKernel(KernelProgress &Progress) {
@@ -141,23 +186,49 @@ Error Search::replayOriginals(KernelProgress &Progress) {
   if (!Replayed)
     return Replayed.error();
   Reproducing = std::move(*Replayed);
-
-  auto Before = Log.evaluations({Kernel.About.Key, "", Progress.Setting, 0});
-  if (!Before)
-    return Before.error();
-  Known.clear();
-  for (const Evaluation &E : *Before)
-    if (!E.Code.empty() && !E.SameAs)
-      Known.push_back(E.Code);
+  if (Error E = tellKnown(Progress))
+    return E;
   Loaded = Progress.Kernel;
   return Error::success();
 }
 
+/// What the journal knows of binaries that were launched as the original is.
+Error Search::tellKnown(const KernelProgress &Progress) {
+  auto Before =
+      Log.evaluations({Progress.Kernel->About.Key, "", Progress.Setting, 0});
+  if (!Before)
+    return Before.error();
+  std::vector<KnownBinary> Known;
+  for (const Evaluation &E : *Before)
+    if (!E.Code.empty() && E.Change.Launch.empty())
+      Known.push_back({E.Code, E.Ir, E.Ptx});
+  return Worker->know(Known);
+}
+
+/// What is slower than the original cannot win, nor what is below the best's
+/// lower quartile, by which that is chosen.
+static double gainToBeat(const KernelProgress &Progress) {
+  return std::max(1.0, Progress.Best ? Progress.Best->Gain.Low : 0);
+}
+
+EvaluationRequest Search::request(const KernelProgress &Progress,
+                                  const Candidate &Next) const {
+  EvaluationRequest What;
+  What.Change = Next.Change;
+  What.Recordings = Reproducing;
+  What.Pairs = Options.Pairs;
+  What.Seed = Options.Seed ^ Next.Change.id().Low;
+  What.Once = true;
+  if (!Next.Change.isOriginal())
+    What.Beat = gainToBeat(Progress);
+  return What;
+}
+
 Expected<EvaluationReport> Search::askWorker(KernelProgress &Progress,
                                              const Candidate &Next) {
-  uint64_t Seed = Options.Seed ^ Next.Change.id().Low;
-  auto Report =
-      Worker->evaluate({Next.Change, Reproducing, Options.Pairs, Seed, Known});
+  auto Report = Next.Change.isOriginal()
+                    ? Worker->evaluate(request(Progress, Next))
+                    : Worker->next();
   if (Report) {
     LostInARow = 0;
     return Report;
@@ -192,6 +263,8 @@ Expected<Evaluation> Search::evaluateOne(KernelProgress &Progress,
   Made.Result = Report->Result;
   Made.Message = Report->Message;
   Made.Code = Report->Code;
+  Made.Ir = Report->Ir;
+  Made.Ptx = Report->Ptx;
   Made.Registers = Report->Registers;
   Made.Shared = Report->Shared;
   Made.Spills = Report->Spills;
@@ -211,10 +284,8 @@ Error Search::answerDuplicate(Evaluation &Made) {
   auto First = Log.findCode(Made.Key, Made.Setting, Made.Code);
   if (!First)
     return First.error();
-  if (!*First) {
-    Known.push_back(Made.Code);
+  if (!*First)
     return Error::success();
-  }
   // The same binary: what the first evaluation found holds for this one too.
   Made.SameAs = (*First)->Id;
   Made.Result = Outcome::Duplicate;
@@ -222,6 +293,9 @@ Error Search::answerDuplicate(Evaluation &Made) {
       format("same binary as \"%s\", which was %s", (*First)->Note.c_str(),
              std::string(outcomeName((*First)->Result)).c_str());
   Made.Gain = (*First)->Gain;
+  Made.Registers = (*First)->Registers;
+  Made.Shared = (*First)->Shared;
+  Made.Spills = (*First)->Spills;
   return Error::success();
 }
 

@@ -112,11 +112,12 @@ Error CompileLink::ensureLoaded() {
   if (!Reply)
     return Reply.error();
   Loaded = true;
+  WaysTold = 0;
   return {};
 }
 
 Build CompileLink::build(const std::string &Variant, uint64_t DeadlineMs,
-                         const std::string &Instrument) {
+                         const std::string &Instrument, const KnownCode *Skip) {
   Build B;
   if (!Job) {
     B.Ending = Outcome::Refused;
@@ -135,6 +136,14 @@ Build CompileLink::build(const std::string &Variant, uint64_t DeadlineMs,
       .number("deadlineMs", DeadlineMs);
   if (PassLimit && Variant != "{}" && Instrument.empty())
     Request.number("passLimit", *PassLimit);
+  if (Skip) {
+    std::vector<std::string> Ways;
+    for (const auto &[From, Code] : Skip->waysFrom(WaysTold)) {
+      Ways.insert(Ways.end(), {From, Code});
+      ++WaysTold;
+    }
+    Request.flag("maySkip", true).texts("ways", Ways);
+  }
   auto Reply = ask(Request.json(), {}, static_cast<int>(DeadlineMs + GraceMs));
   if (!Reply) {
     B.Ending = Reply.error().code() == ErrorCode::Timeout
@@ -161,6 +170,9 @@ Build CompileLink::build(const std::string &Variant, uint64_t DeadlineMs,
   B.PassRuns = json::number(H, "passRuns", 0);
   B.NextPass = json::text(H, "nextPass", "");
   B.NextPlace = json::text(H, "nextPlace", "");
+  B.Ir = json::text(H, "ir", "");
+  B.Ptx = json::text(H, "ptx", "");
+  B.Skipped = json::boolean(H, "skipped", false);
   B.Ms = readTimes(H);
   B.Binary = std::move(Reply->Blob);
   return B;

@@ -7,10 +7,14 @@
 //   load      {backend, kernel, arch, level, command: [..], root, source,
 //              parameters: [names], threads}
 //             blob: bitcode -> {}
-//   build     {variant, instrument, allowPrecision, deadlineMs, passLimit} ->
+//   build     {variant, instrument, allowPrecision, deadlineMs, passLimit,
+//             maySkip, ways: [digest, code, ...]} ->
 //             {outcome, message, code, registers, shared, spills, sites,
 //             unseen, numbers, lessPrecise, promise, passRuns, nextPass,
-//             nextPlace, ms} blob: binary
+//             nextPlace, ir, ptx, skipped, ms} blob: binary
+//             ways: digests of IR and PTX that give known binaries, beside
+//             those of earlier builds; with maySkip, what has one of them ends
+//             there: skipped, with that binary's digest and without a blob
 //             passLimit: so many runs of optional passes; missing: all
 //             instrument: "", "trace", "round", "double", "freeze-0",
 //             "freeze-1", "no-op", "bounds" (the CPU device's bounds checks),
@@ -18,6 +22,7 @@
 #pragma once
 
 #include "wrapper/replay/Children.h"
+#include "wrapper/replay/KnownCode.h"
 #include "wrapper/replay/Message.h"
 
 #include "runtime/support/Protocol.h"
@@ -58,6 +63,10 @@ struct Build {
   /// that was not made.
   uint64_t PassRuns = 0;
   std::string NextPass, NextPlace;
+  /// Digests of the optimised IR and the PTX, with all that the binary depends
+  /// on besides them; where builds may be skipped.
+  std::string Ir, Ptx;
+  bool Skipped = false; // one of them is known: Code is, and no more
   std::map<std::string, double> Ms;
 };
 
@@ -74,8 +83,10 @@ public:
   void setJob(CompileJob Next);
   void clearJob();
   /// Variant: canonical JSON. Instrument: as in the table above.
+  /// Skip: builds that come to what is known there may be left out; null: none.
   Build build(const std::string &Variant, uint64_t DeadlineMs,
-              const std::string &Instrument = "");
+              const std::string &Instrument = "",
+              const KnownCode *Skip = nullptr);
   /// Whether sources may bring in numbers of less precision, from now on.
   void allowPrecision(bool Allowed) { PrecisionAllowed = Allowed; }
   /// How many runs of optional passes plain builds of variants have, from now
@@ -101,6 +112,7 @@ private:
   std::optional<Channel> Link;
   std::optional<CompileJob> Job;
   bool Loaded = false;
+  size_t WaysTold = 0; // to the worker
   bool PrecisionAllowed = false;
   std::optional<uint64_t> PassLimit;
   uint64_t NextId = 1;

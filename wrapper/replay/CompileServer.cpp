@@ -23,6 +23,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <map>
 #include <optional>
 
@@ -50,6 +51,8 @@ struct BuildResult {
   std::string Promise;
   std::vector<uint64_t> Numbers;
   ir::PassCounter Passes;
+  std::string Ir, Ptx; // digests, where they were asked for
+  std::string SameAs;  // the binary that one of them is known to give
   std::map<std::string, double> Ms;
 };
 
@@ -83,6 +86,10 @@ private:
                                 const std::string &Instrument);
   Expected<ForkProduct> makeObject(const Variant &V,
                                    const std::string &Instrument);
+  std::string assembling(const Variant &V) const;
+  std::function<bool(const std::string &)> lookUp(const Variant &V,
+                                                  ForkProduct &P) const;
+  void learn(const json::Value &Request);
 
   Channel Link;
   std::string Backend, Kernel, Arch, Level;
@@ -94,6 +101,10 @@ private:
   std::optional<FrontEnd> Sources;
   /// Of the build that is being made, where passes are counted.
   std::optional<uint64_t> PassLimit;
+  /// Whether that may end where its IR or PTX is known, and the binaries that
+  /// are known, by the digests of those.
+  bool MaySkip = false;
+  std::map<std::string, std::string> Known;
   /// Patched units, by patch: many variants of one source follow another.
   std::map<std::string, FrontEndResult> Patched;
 };
@@ -165,6 +176,7 @@ Expected<Frame> CompileServer::load(const json::Value &Request,
   Bitcode = F.Blob;
   Closure.reset();
   Patched.clear();
+  Known.clear();
   Sources.emplace(SourceUnit{readTexts(Request, "command"),
                              json::text(Request, "root", ""),
                              json::text(Request, "source", ""), Level},
@@ -249,7 +261,41 @@ static BuildResult buildForked(uint64_t DeadlineMs, Function Work) {
   R.Unseen = std::move(Made.Product.Unseen);
   R.Numbers = std::move(Made.Product.Numbers);
   R.Passes = std::move(Made.Product.Passes);
+  R.Ir = std::move(Made.Product.Ir);
+  R.SameAs = std::move(Made.Product.SameAs);
   return R;
+}
+
+/// What the binary depends on besides the PTX, and besides the IR with the
+/// level of the code generator.
+std::string CompileServer::assembling(const Variant &V) const {
+  return buildId() + "\n" + (V.Arch.empty() ? Arch : V.Arch) + "\n" +
+         (V.PtxasLevel.empty() ? ptxasLevel(Level) : V.PtxasLevel) + "\n";
+}
+
+/// For code generators, in a forked copy: notes the IR in P, and whether what
+/// it gives is known.
+std::function<bool(const std::string &)>
+CompileServer::lookUp(const Variant &V, ForkProduct &P) const {
+  if (!MaySkip)
+    return {};
+  return [&](const std::string &Ir) {
+    P.Ir = contentDigest(assembling(V) + (V.Level.empty() ? Level : V.Level) +
+                         "\n" + Ir)
+               .hex();
+    auto Found = Known.find(P.Ir);
+    if (Found == Known.end())
+      return false;
+    P.SameAs = Found->second;
+    return true;
+  };
+}
+
+/// The supervisor tells each once.
+void CompileServer::learn(const json::Value &Request) {
+  const std::vector<std::string> Ways = readTexts(Request, "ways");
+  for (size_t At = 0; At + 1 < Ways.size(); At += 2)
+    Known.emplace(Ways[At], Ways[At + 1]);
 }
 
 /// In a forked copy.
@@ -272,7 +318,8 @@ Expected<ForkProduct> CompileServer::makePtx(const Variant &V,
   }
   P.Passes.Limit = PassLimit.value_or(UINT64_MAX);
   auto Ptx = (Own ? Own : Closure)
-                 ->toPtx(V, Level, P.Ms, PassLimit ? &P.Passes : nullptr);
+                 ->toPtx(V, Level, P.Ms, PassLimit ? &P.Passes : nullptr,
+                         lookUp(V, P));
   if (!Ptx)
     return Ptx.error();
   P.Bytes.assign(Ptx->begin(), Ptx->end());
@@ -307,7 +354,7 @@ BuildResult CompileServer::buildCuda(const Variant &V,
   const auto Begin = Clock::now();
   BuildResult R =
       buildForked(DeadlineMs, [&] { return makePtx(V, Instrument); });
-  if (R.Ending != Outcome::Ok || Instrument == "ptx")
+  if (R.Ending != Outcome::Ok || Instrument == "ptx" || !R.SameAs.empty())
     return R;
   const auto Used = static_cast<uint64_t>(msSince(Begin));
   PtxasOptions O;
@@ -315,8 +362,17 @@ BuildResult CompileServer::buildCuda(const Variant &V,
   O.Level = V.PtxasLevel.empty() ? ptxasLevel(Level) : V.PtxasLevel;
   O.Kernel = Kernel;
   O.DeadlineMs = DeadlineMs > Used ? DeadlineMs - Used : 1;
+  const std::string Ptx(R.Binary.begin(), R.Binary.end());
+  if (MaySkip) {
+    R.Ptx = contentDigest(assembling(V) + Ptx).hex();
+    if (auto Found = Known.find(R.Ptx); Found != Known.end()) {
+      R.SameAs = Found->second;
+      R.Binary.clear();
+      return R;
+    }
+  }
   const auto Start = Clock::now();
-  PtxasResult Assembled = runPtxas({R.Binary.begin(), R.Binary.end()}, O);
+  PtxasResult Assembled = runPtxas(Ptx, O);
   R.Ms["ptxas"] = msSince(Start);
   R.Ending = Assembled.Ending;
   R.Message = std::move(Assembled.Message);
@@ -342,6 +398,7 @@ Expected<ForkProduct> CompileServer::makeObject(const Variant &V,
   O.CheckBounds = Instrument == "bounds";
   P.Passes.Limit = PassLimit.value_or(UINT64_MAX);
   O.Counter = PassLimit ? &P.Passes : nullptr;
+  O.IsKnown = lookUp(V, P);
   const auto Start = Clock::now();
   auto Object = compileForCpu(*Code, O);
   if (!Object)
@@ -360,11 +417,8 @@ BuildResult CompileServer::buildCpu(const Variant &V,
 Expected<Frame> CompileServer::build(const json::Value &Request) {
   if (!Loaded)
     return Error(ErrorCode::Usage, "build before load");
-  rapidjson::StringBuffer Buffer;
-  json::Writer W(Buffer);
-  if (const json::Value *Object = json::object(Request, "variant"))
-    Object->Accept(W);
-  auto V = Variant::parse(Buffer.GetString());
+  const json::Value *Object = json::object(Request, "variant");
+  auto V = Variant::parse(Object ? json::print(*Object) : "");
   if (!V)
     return V.error();
   const uint64_t DeadlineMs = json::number(Request, "deadlineMs", 20000);
@@ -372,6 +426,9 @@ Expected<Frame> CompileServer::build(const json::Value &Request) {
   PassLimit.reset();
   if (const auto Limit = json::number(Request, "passLimit"))
     PassLimit = *Limit;
+  learn(Request);
+  MaySkip = json::boolean(Request, "maySkip", false) && Instrument.empty() &&
+            !PassLimit && V->Patch.empty() && V->Ptx.empty();
   const auto Start = Clock::now();
   BuildResult R;
   if (!V->Patch.empty()) {
@@ -399,8 +456,8 @@ Expected<Frame> CompileServer::build(const json::Value &Request) {
   }
   if (R.Ending == Outcome::Ok && Instrument.empty() && !V->Patch.empty())
     findPromise(*V, R);
-  std::string Code;
-  if (R.Ending == Outcome::Ok && Instrument != "ptx") {
+  std::string Code = R.SameAs;
+  if (R.Ending == Outcome::Ok && Code.empty() && Instrument != "ptx") {
     auto Name = codeDigest(R.Binary, Kernel);
     if (Name) {
       Code = Name->hex();
@@ -424,6 +481,9 @@ Expected<Frame> CompileServer::build(const json::Value &Request) {
                    .number("passRuns", R.Passes.Runs)
                    .text("nextPass", R.Passes.NextPass)
                    .text("nextPlace", R.Passes.NextPlace)
+                   .text("ir", R.Ir)
+                   .text("ptx", R.Ptx)
+                   .flag("skipped", !R.SameAs.empty())
                    .times(R.Ms)
                    .json(),
                std::move(R.Binary));

@@ -6,6 +6,7 @@
 
 #include "plugin/ir/Closure.h"
 #include "plugin/ir/Codegen.h"
+#include "plugin/ir/IrDigest.h"
 #include "plugin/ir/Pipeline.h"
 
 #include "llvm/Bitcode/BitcodeReader.h"
@@ -58,10 +59,10 @@ CudaClosure::parse(std::span<const uint8_t> Bitcode,
   return std::unique_ptr<CudaClosure>(new CudaClosure(std::move(S)));
 }
 
-Expected<std::string> CudaClosure::toPtx(const Variant &V,
-                                         const std::string &Level,
-                                         std::map<std::string, double> &Ms,
-                                         ir::PassCounter *Counter) {
+Expected<std::string>
+CudaClosure::toPtx(const Variant &V, const std::string &Level,
+                   std::map<std::string, double> &Ms, ir::PassCounter *Counter,
+                   const std::function<bool(const std::string &)> &IsKnown) {
   llvm::Module &M = *S->Module;
   if (!V.Arch.empty())
     if (Error E = ir::setArchitecture(M, V.Arch))
@@ -72,8 +73,8 @@ Expected<std::string> CudaClosure::toPtx(const Variant &V,
   if (!Machine)
     return Machine.error();
   auto Start = Clock::now();
-  if (Error E = ir::runPipeline(M, **Machine, V.Pipeline, Level, V.Options,
-                                Counter))
+  if (Error E =
+          ir::runPipeline(M, **Machine, V.Pipeline, Level, V.Options, Counter))
     return E;
   Ms["pipeline"] = msSince(Start);
 
@@ -84,8 +85,13 @@ Expected<std::string> CudaClosure::toPtx(const Variant &V,
     return E;
 
   Start = Clock::now();
-  auto Generator =
-      ir::createTargetMachine(M, V.Level.empty() ? Level : V.Level);
+  const std::string &CodegenLevel = V.Level.empty() ? Level : V.Level;
+  if (IsKnown && IsKnown(ir::irDigest(M)))
+    return std::string();
+  Ms["digest"] = msSince(Start);
+
+  Start = Clock::now();
+  auto Generator = ir::createTargetMachine(M, CodegenLevel);
   if (!Generator)
     return Generator.error();
   llvm::SmallString<0> Ptx;

@@ -10,6 +10,7 @@
 #include "runtime/support/Error.h"
 #include "runtime/support/Variant.h"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -26,10 +27,12 @@ public:
 
   /// Runs the pipeline and generates code. Changes the module: call it in a
   /// forked copy. Level: at which the unit was compiled. Ms: by step. Counter:
-  /// of the pipeline, may be null.
-  Expected<std::string> toPtx(const Variant &V, const std::string &Level,
-                              std::map<std::string, double> &Ms,
-                              ir::PassCounter *Counter = nullptr);
+  /// of the pipeline, may be null. IsKnown: asked with a digest of what code is
+  /// generated from; where it says yes, there is none, and the result is empty.
+  Expected<std::string>
+  toPtx(const Variant &V, const std::string &Level,
+        std::map<std::string, double> &Ms, ir::PassCounter *Counter = nullptr,
+        const std::function<bool(const std::string &)> &IsKnown = {});
 
 private:
   struct State;

@@ -7,39 +7,22 @@
 #include "wrapper/replay/Compare.h"
 #include "wrapper/replay/Evaluation.h"
 
+#include "wrapper/trust/Race.h"
+
 #include "runtime/support/Variant.h"
 
 #include <algorithm>
+#include <chrono>
 #include <random>
+#include <utility>
 
 namespace r3::replay {
 
 namespace {
 
+using Clock = std::chrono::steady_clock;
 constexpr unsigned MostPairs = 10000;
 constexpr unsigned ImplicitRepetitions = 3;
-
-std::string jsonOf(const json::Value &Value) {
-  rapidjson::StringBuffer Buffer;
-  json::Writer W(Buffer);
-  Value.Accept(W);
-  return {Buffer.GetString(), Buffer.GetSize()};
-}
-
-/// Why the worker does not take a variant on; empty where it does.
-std::string refusal(const Variant &V, const std::string &Backend) {
-  if (Backend == "cpu" && V.MaxRegisters)
-    return "a register limit has no meaning on the cpu device";
-  if (Backend == "cpu" && !V.PtxasLevel.empty())
-    return "a ptxas level has no meaning on the cpu device";
-  if (Backend == "cpu" && (V.MaxThreads || V.MinBlocks))
-    return "launch bounds have no meaning on the cpu device";
-  if (Backend == "cpu" && !(V.Loads.empty() && V.Stores.empty()))
-    return "cache operators have no meaning on the cpu device";
-  if (Backend == "cpu" && !V.Arch.empty())
-    return "a GPU's architecture has no meaning on the cpu device";
-  return {};
-}
 
 } // namespace
 
@@ -64,16 +47,20 @@ std::string Session::Evaluation::json() const {
       .raws("checks", Made)
       .numbers("excluded", {Excluded.begin(), Excluded.end()})
       .text("guards", Guards)
+      .number("pairs", Rounds)
       .number("passRuns", B.PassRuns)
       .text("nextPass", B.NextPass)
       .text("nextPlace", B.NextPlace)
+      .text("ir", B.Ir)
+      .text("ptx", B.Ptx)
       .times(Ms)
       .json();
 }
 
-Build Session::buildVariant(const std::string &VariantJson) {
-  if (VariantJson != "{}")
-    return Compiler->build(VariantJson, Setup.BuildDeadlineMs);
+Build Session::buildVariant(const Evaluation &E) {
+  if (!E.Change.isOriginal())
+    return Compiler->build(E.Change.canonicalJson(), Setup.BuildDeadlineMs, "",
+                           E.Once && E.Launches.empty() ? &Known : nullptr);
   Build B;
   B.Code = OriginalCode;
   B.Binary = OriginalBinary;
@@ -169,10 +156,9 @@ trust::Judgement Session::launchAndJudge(DeviceLink::RunRequest R, double &Ns,
 /// One launch with each pattern.
 trust::Judgement Session::verify(size_t Index, Evaluation &E) {
   trust::Judgement J;
-  // A source by itself was traced. Where passes are limited it is the plain
-  // build that is asked about; another one has other runs of them.
-  if (!E.PassLimit && (E.Change.Patch.empty() || !E.Change.Pipeline.empty()))
-    J = checkAccesses(Index, E.Change.canonicalJson(), E.Launches, E.Ms);
+  if (isCheckedFirst(E.Change, E.PassLimit))
+    J = checkAccesses(Index, E.Change.canonicalJson(), E.Launches, E.Ms,
+                      std::exchange(E.Checked, std::nullopt));
   double Ns = 0;
   for (size_t Pattern = 0; J.ok() && Pattern < std::size(PoisonBytes);
        ++Pattern)
@@ -180,36 +166,54 @@ trust::Judgement Session::verify(size_t Index, Evaluation &E) {
   return J;
 }
 
-/// The first launch of each side is not counted. Then pairs in the order
-/// A B B A, which side is A by a coin for each two pairs. Memory that must be
-/// written is poisoned before every launch: a variant that looks whether it is
-/// watched finds that it always is.
-trust::Judgement Session::timePairs(size_t Index, unsigned Pairs,
-                                    std::mt19937_64 &Random, Evaluation &E) {
-  constexpr size_t Patterns = std::size(PoisonBytes);
-  auto Launch = [&](bool Variant, size_t Pattern, std::vector<double> *Times) {
-    double Ns = 0;
-    trust::Judgement J =
-        runSlot(Index, Variant ? VariantSlot : OriginalSlot, Pattern, Ns, E);
-    if (J.ok() && Times)
-      Times->push_back(Ns);
-    // The original passed before: now it is not the variant that is at fault.
-    if (!J.ok() && !Variant)
-      return trust::Judgement{
-          Outcome::NotVerifiable,
-          "the original, between launches of the variant: " + J.Message};
-    return J;
-  };
-  trust::Judgement J = Launch(/*Variant=*/true, 0, nullptr);
-  if (J.ok())
-    J = Launch(/*Variant=*/false, 0, nullptr);
-  bool First = false;
-  for (unsigned Pair = 0; J.ok() && Pair < Pairs; ++Pair) {
-    First = Pair % 2 ? !First : Random() & 1;
-    for (bool Variant : {First, !First})
-      if (J.ok() && !Cancelled)
-        J = Launch(Variant, Random() % Patterns,
-                   Variant ? &E.VariantNs : &E.OriginalNs);
+/// Memory that must be written is poisoned before every launch: a variant that
+/// looks whether it is watched finds that it always is.
+trust::Judgement Session::timeLaunch(size_t Index, bool Variant, size_t Pattern,
+                                     double &Ns, Evaluation &E) {
+  trust::Judgement J =
+      runSlot(Index, Variant ? VariantSlot : OriginalSlot, Pattern, Ns, E);
+  // The original passed before: now it is not the variant that is at fault.
+  if (!J.ok() && !Variant)
+    return {Outcome::NotVerifiable,
+            "the original, between launches of the variant: " + J.Message};
+  return J;
+}
+
+/// The first launch of each side is not counted. Then rounds of one pair on
+/// each recording, in the order A B B A, which side is A by a coin for each two
+/// pairs, until there are enough or the variant cannot win.
+trust::Judgement Session::timePairs(unsigned Pairs, uint64_t Seed,
+                                    Evaluation &E) {
+  std::mt19937_64 Random(Seed);
+  double Ns[2] = {}; // of a pair: the original's and the variant's
+  trust::Judgement J;
+  for (bool Variant : {true, false})
+    if (J.ok())
+      J = forEach(E.Recordings, [&](size_t Index) {
+        return timeLaunch(Index, Variant, 0, Ns[Variant], E);
+      });
+  trust::Race Race(E.Beat);
+  std::vector<bool> VariantFirst(E.Recordings.size());
+  for (; J.ok() && E.Rounds < Pairs && !Race.isLost() && !Cancelled;
+       ++E.Rounds) {
+    size_t At = 0;
+    J = forEach(E.Recordings, [&](size_t Index) {
+      const bool First =
+          E.Rounds % 2 ? !VariantFirst[At] : static_cast<bool>(Random() & 1);
+      VariantFirst[At++] = First;
+      trust::Judgement Pair;
+      for (bool Variant : {First, !First})
+        if (Pair.ok())
+          Pair = timeLaunch(Index, Variant, Random() % std::size(PoisonBytes),
+                            Ns[Variant], E);
+      if (!Pair.ok())
+        return Pair;
+      E.OriginalNs.push_back(Ns[0]);
+      E.VariantNs.push_back(Ns[1]);
+      Race.add(Ns[0], Ns[1]);
+      return Pair;
+    });
+    Race.endRound();
   }
   return J;
 }
@@ -220,7 +224,7 @@ Session::readEvaluation(const json::Value &Request) const {
   const json::Value *Text = json::object(Request, "variant");
   if (!Text)
     return Error(ErrorCode::Usage, "evaluate names no variant");
-  auto V = Variant::parse(jsonOf(*Text));
+  auto V = Variant::parse(json::print(*Text));
   if (!V)
     return V.error().in("variant");
   E.Change = std::move(*V);
@@ -247,6 +251,8 @@ Session::readEvaluation(const json::Value &Request) const {
   E.Seed = json::number(Request, "seed", 0);
   if (const auto Limit = json::number(Request, "passLimit"))
     E.PassLimit = *Limit;
+  E.Once = json::boolean(Request, "once", false);
+  E.Beat = json::real(Request, "beat", 0);
   E.Unordered = Kernel->unorderedText();
   return E;
 }
@@ -297,11 +303,8 @@ Error Session::judge(Evaluation &E, unsigned Pairs, uint64_t Seed) {
       forEach(E.Recordings, [&](size_t Index) { return verify(Index, E); });
   if (E.Verdict.ok())
     E.Verdict = checkAfter(E);
-  std::mt19937_64 Random(Seed);
   if (E.Verdict.ok() && Pairs)
-    E.Verdict = forEach(E.Recordings, [&](size_t Index) {
-      return timePairs(Index, Pairs, Random, E);
-    });
+    E.Verdict = timePairs(Pairs, Seed, E);
   if (std::string Why = lookAtPristine(); !Why.empty())
     E.Verdict = {Outcome::NotVerifiable, Why};
   return {};
@@ -317,10 +320,18 @@ void Session::build(Evaluation &E) {
     E.Verdict = mapLaunches(E);
   if (!E.Verdict.ok())
     return;
-  Compiler->limitPasses(E.PassLimit);
-  E.B = buildVariant(E.Change.canonicalJson());
-  Compiler->limitPasses({});
+  const auto Start = Clock::now();
+  if (auto Made = Ahead.take(RequestId)) {
+    E.B = std::move(Made->Plain);
+    E.Checked = std::move(Made->Checked);
+  } else {
+    Compiler->limitPasses(E.PassLimit);
+    E.B = buildVariant(E);
+    Compiler->limitPasses({});
+  }
   E.Ms = E.B.Ms;
+  E.Ms["wait for the build"] =
+      std::chrono::duration<double, std::milli>(Clock::now() - Start).count();
   if (E.B.Ending != Outcome::Ok)
     E.Verdict = {E.B.Ending, E.B.Message};
 }
@@ -336,8 +347,12 @@ Session::Reply Session::evaluate(const json::Value &Request) {
     return Read.error();
   Evaluation &E = *Read;
   build(E);
+  if (Cancelled)
+    return Error(ErrorCode::Interrupted, "cancelled");
   // Where it is launched alike, what came of it is known, too.
-  if (E.Verdict.ok() && E.Launches.empty() && isKnown(Request, E.B.Code))
+  const bool Repeats =
+      isKnown(Request, E.B.Code) || (E.Once && Known.has(E.B.Code));
+  if (E.Verdict.ok() && E.Launches.empty() && Repeats)
     E.Verdict = {Outcome::Duplicate, "its binary is known"};
   else if (E.Verdict.ok())
     if (Error Failure = judge(E, static_cast<unsigned>(Pairs),
@@ -345,6 +360,8 @@ Session::Reply Session::evaluate(const json::Value &Request) {
       return Failure;
   if (Cancelled)
     return Error(ErrorCode::Interrupted, "cancelled");
+  if (E.Once && E.Launches.empty() && !E.B.Code.empty())
+    Known.add(E.B.Code, E.B.Ir, E.B.Ptx);
   return E.json();
 }
 

@@ -28,10 +28,14 @@ struct Session::Evaluation {
   bool MayRound = false; // what rounding explains is right
   double CloseTo = 0;    // what a user allows, in place of that
   bool AllowPrecision = false;
+  bool Once = false;                 // a binary that is known is not run
   std::optional<uint64_t> PassLimit; // of the plain build
   Build B;
+  std::optional<Build> Checked; // with bounds checks, where there is one yet
   trust::Judgement Verdict;
   std::vector<CheckResult> Checks; // made so far
+  double Beat = 0;     // a gain; timing may end where it is out of reach
+  unsigned Rounds = 0; // of pairs that were timed
   std::vector<double> OriginalNs, VariantNs;
   std::string Tolerance; // that was needed; empty: bit for bit
   std::string Unordered; // KernelSet::unorderedText

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The result travels through a pipe:
-//   u8 1  u64 steps  (string name, u64 microseconds)...  sites unseen bytes
+//   u8 1  u64 steps  (string name, u64 microseconds)...  sites unseen
+//     u64 count  u64 numbers...  u64 runs  string pass  string place
+//     string ir  string same-as  bytes
 //     sites, unseen: u64 count, strings
 //   u8 0  string message
 #include "wrapper/replay/Fork.h"
@@ -90,6 +92,8 @@ std::vector<std::string> readTexts(ByteReader &R) {
     W.u64(Product->Passes.Runs);
     W.string(Product->Passes.NextPass);
     W.string(Product->Passes.NextPlace);
+    W.string(Product->Ir);
+    W.string(Product->SameAs);
     W.bytes(Product->Bytes);
   } else {
     W.string(Product.error().message());
@@ -158,6 +162,8 @@ ForkResult decode(const std::vector<uint8_t> &Bytes) {
   Result.Product.Passes.Runs = R.u64();
   Result.Product.Passes.NextPass = R.string();
   Result.Product.Passes.NextPlace = R.string();
+  Result.Product.Ir = R.string();
+  Result.Product.SameAs = R.string();
   Result.Product.Bytes = R.bytes();
   if (Error E = R.finish())
     return failed(Outcome::BuildCrashed, E.message());

@@ -28,6 +28,8 @@ struct ForkProduct {
   std::vector<std::string> Sites, Unseen; // of a traced build
   std::vector<uint64_t> Numbers;          // of it
   ir::PassCounter Passes;                 // where they were counted
+  std::string Ir;                         // digest, where it was asked for
+  std::string SameAs; // the binary that it is known to give; Bytes are empty
   std::map<std::string, double> Ms;
 };
 

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <sched.h>
 
 namespace r3::replay {
 
@@ -24,6 +25,17 @@ constexpr double DeadlineFactor = 20;
 constexpr unsigned CheckedSlower = 5;
 constexpr double MostDeadlineMs = 24 * 3600 * 1000.0;
 constexpr unsigned MostRepetitions = 100000;
+constexpr unsigned MostCompilers = 1024;
+
+/// One for each core that this process may use, but the one that the device is
+/// served from.
+unsigned defaultCompilers() {
+  cpu_set_t Usable;
+  CPU_ZERO(&Usable);
+  const int Cores =
+      sched_getaffinity(0, sizeof(Usable), &Usable) ? 1 : CPU_COUNT(&Usable);
+  return static_cast<unsigned>(std::max(Cores - 1, 1));
+}
 
 double median(std::vector<double> Values) {
   if (Values.empty())
@@ -34,7 +46,8 @@ double median(std::vector<double> Values) {
 
 } // namespace
 
-std::string Session::answer(const std::string &Json) {
+std::string Session::answer(uint64_t Id, const std::string &Json) {
+  RequestId = Id;
   auto Request = json::parse(Json, "request");
   if (!Request)
     return errorReply(Request.error());
@@ -44,6 +57,7 @@ std::string Session::answer(const std::string &Json) {
   Reply R = Verb == "hello"      ? hello(*Request)
             : Verb == "load"     ? load(*Request)
             : Verb == "prepare"  ? prepare(*Request)
+            : Verb == "know"     ? know(*Request)
             : Verb == "evaluate" ? evaluate(*Request)
             : Verb == "measure"  ? measure(*Request)
             : Verb == "rates"    ? rates()
@@ -63,6 +77,9 @@ Session::Reply Session::hello(const json::Value &Request) {
   if (!Lock)
     return Lock.error();
   InUse.emplace(std::move(*Lock));
+  const uint64_t Wanted = json::number(Request, "compilers", 0);
+  if (Wanted > MostCompilers)
+    return fail(ErrorCode::Usage, "compilers: at most %u", MostCompilers);
   DeviceLink::Options O;
   O.Program = Setup.DeviceProgram;
   O.Backend = json::text(Request, "backend", "");
@@ -79,10 +96,14 @@ Session::Reply Session::hello(const json::Value &Request) {
       Compiler->pipelines(Device->identity().Backend, Device->identity().Arch);
   if (!Pipelines)
     return Pipelines.error().in("default pipelines");
+  const unsigned Compilers =
+      Wanted ? static_cast<unsigned>(Wanted) : defaultCompilers();
+  Ahead.open(Compilers);
   Message List;
   for (const auto &[Level, Text] : *Pipelines)
     List.text(Level.c_str(), Text);
   return Message("reply")
+      .number("compilers", Compilers)
       .raw("identity", identityJson(Device->identity()))
       .raw("pipelines", List.json())
       .number("devicePid", static_cast<uint64_t>(Device->childPid()))
@@ -105,6 +126,8 @@ Session::Reply Session::unload() {
     Device->unload();
   if (Compiler)
     Compiler->clearJob();
+  Ahead.setJob(nullptr);
+  Known.clear();
   Kernel.reset();
   Preparations.clear();
   forgetCode();
@@ -153,6 +176,19 @@ Session::Reply Session::load(const json::Value &Request) {
                        .text("class", L.Manifest.Class)
                        .json());
   return Message("reply").raws("recordings", List).json();
+}
+
+Session::Reply Session::know(const json::Value &Request) {
+  if (!Kernel)
+    return Error(ErrorCode::Usage, "know before load");
+  const json::Value *List = json::array(Request, "binaries");
+  if (!List)
+    return Error(ErrorCode::Usage, "know names no binaries");
+  for (const json::Value &Each : List->GetArray())
+    if (Each.IsObject())
+      Known.add(json::text(Each, "code", ""), json::text(Each, "ir", ""),
+                json::text(Each, "ptx", ""));
+  return Message("reply").json();
 }
 
 Error Session::loadMemory() {
@@ -228,7 +264,8 @@ Error Session::loadOriginal() {
       Job.Parameters = parameterNames(*U, First.Name);
     }
     Job.Threads = largestBlock(Kernel->recordings());
-    Compiler->setJob(std::move(Job));
+    Compiler->setJob(Job);
+    Ahead.setJob(std::make_shared<const CompileJob>(std::move(Job)));
   }
   if (Device->identity().Backend == "cuda") {
     auto Image = Kernel->image(*TheStore);
@@ -285,12 +322,15 @@ uint64_t Session::deadlineMs(size_t Index, unsigned Slower) const {
 trust::Judgement
 Session::checkAccesses(size_t Index, const std::string &VariantJson,
                        const std::vector<LaunchConfig> &Launches,
-                       std::map<std::string, double> &Ms) {
+                       std::map<std::string, double> &Ms,
+                       std::optional<Build> Built) {
   if (!checksBounds())
     return {};
   if (Checked != VariantJson) {
     Checked.clear();
-    Build B = Compiler->build(VariantJson, Setup.BuildDeadlineMs, "bounds");
+    Build B =
+        Built ? std::move(*Built)
+              : Compiler->build(VariantJson, Setup.BuildDeadlineMs, "bounds");
     Ms["checked-build"] += B.Ms["build"];
     if (B.Ending != Outcome::Ok)
       return {B.Ending, "built with bounds checks: " + B.Message};

@@ -4,6 +4,7 @@
 // children, the loaded recordings and the verdicts.
 #pragma once
 
+#include "wrapper/replay/BuildPool.h"
 #include "wrapper/replay/CompileLink.h"
 #include "wrapper/replay/Derived.h"
 #include "wrapper/replay/DeviceLink.h"
@@ -39,16 +40,26 @@ struct SessionOptions {
 class Session {
 public:
   Session(SessionOptions O, Children &All, const std::atomic<bool> &Cancelled)
-      : Setup(std::move(O)), All(All), Cancelled(Cancelled) {}
+      : Setup(std::move(O)), All(All), Cancelled(Cancelled),
+        Ahead(Setup.CompileProgram, Setup.BuildDeadlineMs, Setup.BuildGraceMs,
+              All, Known) {}
 
-  /// The JSON of the answer to a request.
-  std::string answer(const std::string &Json);
+  /// The JSON of the answer to the request with this id.
+  std::string answer(uint64_t Id, const std::string &Json);
+
+  /// An `evaluate` request waits: builds its variant meanwhile. Any thread.
+  void buildAhead(uint64_t Id, const std::string &Json) {
+    Ahead.order(Id, Json);
+  }
+  /// What waits is not wanted any more. Any thread.
+  void dropAhead() { Ahead.drop(); }
 
 private:
   using Reply = Expected<std::string>;
   Reply hello(const json::Value &Request);
   Reply load(const json::Value &Request);
   Reply prepare(const json::Value &Request);
+  Reply know(const json::Value &Request);
   Reply evaluate(const json::Value &Request);
   Reply measure(const json::Value &Request);
   Reply rates();
@@ -101,10 +112,12 @@ private:
   bool checksBounds() const { return Device->identity().Backend == "cpu"; }
   /// Launches a variant's build with bounds checks once, before any launch of
   /// the plain one: an access outside the recording, and what else ends a
-  /// launch, gets its name and place here.
+  /// launch, gets its name and place here. Built: that build, where there is
+  /// one already.
   trust::Judgement checkAccesses(size_t Index, const std::string &VariantJson,
                                  const std::vector<LaunchConfig> &Launches,
-                                 std::map<std::string, double> &Ms);
+                                 std::map<std::string, double> &Ms,
+                                 std::optional<Build> Built = std::nullopt);
   std::string loadTraced();
   Attempt runTraced(size_t Index, const char *Slot);
   /// How a source or a launch map runs in the traced build; kept for the last.
@@ -223,7 +236,7 @@ private:
   Error judge(Evaluation &E, unsigned Pairs, uint64_t Seed);
   trust::Judgement forEach(const std::vector<size_t> &Recordings,
                            const std::function<trust::Judgement(size_t)> &Step);
-  Build buildVariant(const std::string &VariantJson);
+  Build buildVariant(const Evaluation &E);
   trust::Judgement runSlot(size_t Index, const char *Slot, size_t Pattern,
                            double &Ns, Evaluation &E);
   /// One launch and its comparison with the record.
@@ -235,8 +248,9 @@ private:
   static trust::Judgement noteRight(trust::Judgement J,
                                     const std::pair<size_t, Digest> &Results,
                                     Evaluation &E);
-  trust::Judgement timePairs(size_t Index, unsigned Pairs,
-                             std::mt19937_64 &Random, Evaluation &E);
+  trust::Judgement timeLaunch(size_t Index, bool Variant, size_t Pattern,
+                              double &Ns, Evaluation &E);
+  trust::Judgement timePairs(unsigned Pairs, uint64_t Seed, Evaluation &E);
 
   // Measure.cpp.
   struct Measuring;
@@ -257,6 +271,9 @@ private:
   std::optional<StoreLock> InUse; // of TheStore
   std::optional<DeviceLink> Device;
   std::shared_ptr<CompileLink> Compiler; // also of derived sessions
+  uint64_t RequestId = 0;                // that is being answered
+  KnownCode Known;                       // of the loaded kernel
+  BuildPool Ahead;
   std::optional<KernelSet> Kernel;
   std::vector<uint8_t> OriginalBinary;
   std::string OriginalCode; // digest

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Three threads: this one works, one reads requests (so that a closed stdin or
-// "cancel" is seen while a variant runs), one waits for signals. Children are
-// started by the main thread alone: they die with it.
+// This thread works, one reads requests (so that a closed stdin or "cancel" is
+// seen while a variant runs, and what waits is built meanwhile), one waits for
+// signals. None of them ends before the process: the children that a thread
+// starts die with it.
 #include "wrapper/replay/Supervisor.h"
 
 #include "runtime/support/Protocol.h"
@@ -33,6 +34,7 @@ private:
   void readRequests();
   void waitForSignals();
   Frame next();
+  void rest();
   /// Ends everything; any thread.
   [[noreturn]] void end(int Status);
 
@@ -47,6 +49,7 @@ private:
     bool Cancelled = false; // before it was begun
   };
   std::deque<Waiting> Requests;
+  bool Busy = false; // with a request that is in Requests no more
   std::mutex Ending;
 };
 
@@ -80,8 +83,11 @@ void Supervisor::readRequests() {
       Cancelled = true;
       for (Waiting &Each : Requests)
         Each.Cancelled = true;
+      Work.dropAhead();
       continue;
     }
+    if (Verb == "evaluate" && (Busy || !Requests.empty()))
+      Work.buildAhead(F->Id, F->Json);
     Requests.push_back({std::move(*F)});
     Arrived.notify_one();
   }
@@ -101,10 +107,17 @@ void Supervisor::waitForSignals() {
 Frame Supervisor::next() {
   std::unique_lock Guard(Lock);
   Arrived.wait(Guard, [&] { return !Requests.empty(); });
+  Busy = true;
   Frame F = std::move(Requests.front().Request);
   Cancelled = Requests.front().Cancelled;
   Requests.pop_front();
   return F;
+}
+
+/// Before the reply: what the client asks next need not wait.
+void Supervisor::rest() {
+  std::lock_guard Guard(Lock);
+  Busy = false;
 }
 
 int Supervisor::run() {
@@ -120,9 +133,10 @@ int Supervisor::run() {
     Frame Request = next();
     Frame Reply;
     Reply.Id = Request.Id;
-    Reply.Json = Work.answer(Request.Json);
+    Reply.Json = Work.answer(Request.Id, Request.Json);
     if (All.ended()) // what was answered is that a child was killed
       end(1);
+    rest();
     if (Error E = Link.send(Reply))
       end(1);
   }

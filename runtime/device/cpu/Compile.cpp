@@ -5,6 +5,7 @@
 #include "runtime/device/cpu/CompileModule.h"
 
 #include "plugin/ir/Closure.h"
+#include "plugin/ir/IrDigest.h"
 #include "plugin/ir/Pipeline.h"
 #include "runtime/device/cpu/BoundsChecks.h"
 #include "runtime/device/cpu/Retarget.h"
@@ -158,6 +159,8 @@ static Expected<std::vector<uint8_t>> finish(Module &M, KernelImage Image,
   measure(M, Image);
   // From here on the code does not change.
   embed(M, Image);
+  if (Options.IsKnown && Options.IsKnown(ir::irDigest(M)))
+    return std::vector<uint8_t>();
   return emit(M, **Machine);
 }
 

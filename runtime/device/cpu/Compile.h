@@ -9,6 +9,7 @@
 #include "runtime/support/Error.h"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -28,6 +29,9 @@ struct CpuCompileOptions {
   /// Check every access to global memory against the device's allocations.
   bool CheckBounds = false;
   ir::PassCounter *Counter = nullptr; // of the pipeline; may be null
+  /// Asked with a digest of the optimised IR (plugin/ir/IrDigest.h): where it
+  /// says yes, no code is generated, and the result is empty. May be empty.
+  std::function<bool(const std::string &)> IsKnown = {};
 };
 
 /// Bitcode: a device module that contains the kernel. What the CPU device
