@@ -86,6 +86,8 @@ private:
                                 const std::string &Instrument);
   Expected<ForkProduct> makeObject(const Variant &V,
                                    const std::string &Instrument);
+  bool isRecordedCode(const Variant &V, const std::string &Instrument) const;
+  bool isRetargeted(const Variant &V, const std::string &Instrument) const;
   std::string assembling(const Variant &V) const;
   std::function<bool(const std::string &)> lookUp(const Variant &V,
                                                   ForkProduct &P) const;
@@ -97,6 +99,9 @@ private:
   uint64_t Threads = 0;
   std::vector<uint8_t> Bitcode;
   std::unique_ptr<CudaClosure> Closure;
+  /// Of the CPU device: plain, and with bounds checks; made once a forked copy
+  /// has shown that it can be.
+  std::unique_ptr<CpuClosure> Retargeted[2];
   bool Loaded = false;
   std::optional<FrontEnd> Sources;
   /// Of the build that is being made, where passes are counted.
@@ -175,6 +180,8 @@ Expected<Frame> CompileServer::load(const json::Value &Request,
   Threads = json::number(Request, "threads", 0);
   Bitcode = F.Blob;
   Closure.reset();
+  for (auto &Each : Retargeted)
+    Each.reset();
   Patched.clear();
   Known.clear();
   Sources.emplace(SourceUnit{readTexts(Request, "command"),
@@ -387,9 +394,6 @@ BuildResult CompileServer::buildCuda(const Variant &V,
 Expected<ForkProduct> CompileServer::makeObject(const Variant &V,
                                                 const std::string &Instrument) {
   ForkProduct P;
-  auto Code = codeOf(V, Instrument, P);
-  if (!Code)
-    return Code.error();
   CpuCompileOptions O;
   O.Kernel = Kernel;
   O.Pipeline = V.Pipeline.empty() ? "default<" + Level + ">" : V.Pipeline;
@@ -399,19 +403,44 @@ Expected<ForkProduct> CompileServer::makeObject(const Variant &V,
   P.Passes.Limit = PassLimit.value_or(UINT64_MAX);
   O.Counter = PassLimit ? &P.Passes : nullptr;
   O.IsKnown = lookUp(V, P);
-  const auto Start = Clock::now();
-  auto Object = compileForCpu(*Code, O);
+  O.Ms = &P.Ms;
+  auto Object = [&]() -> Expected<std::vector<uint8_t>> {
+    if (isRetargeted(V, Instrument))
+      return Retargeted[O.CheckBounds]->compile(O);
+    auto Code = codeOf(V, Instrument, P);
+    if (!Code)
+      return Code.error();
+    return compileForCpu(*Code, O);
+  }();
   if (!Object)
     return Object.error();
   P.Bytes = std::move(*Object);
-  P.Ms["compile"] = msSince(Start);
   return P;
+}
+
+/// Whether the code is that which was recorded, with or without bounds checks.
+bool CompileServer::isRecordedCode(const Variant &V,
+                                   const std::string &Instrument) const {
+  return V.Patch.empty() && !isSpecial(V) &&
+         (Instrument.empty() || Instrument == "bounds");
+}
+
+bool CompileServer::isRetargeted(const Variant &V,
+                                 const std::string &Instrument) const {
+  return isRecordedCode(V, Instrument) && Retargeted[Instrument == "bounds"];
 }
 
 BuildResult CompileServer::buildCpu(const Variant &V,
                                     const std::string &Instrument,
                                     uint64_t DeadlineMs) {
-  return buildForked(DeadlineMs, [&] { return makeObject(V, Instrument); });
+  BuildResult R =
+      buildForked(DeadlineMs, [&] { return makeObject(V, Instrument); });
+  const bool Bounds = Instrument == "bounds";
+  if (R.Ending == Outcome::Ok && isRecordedCode(V, Instrument) &&
+      !Retargeted[Bounds])
+    if (auto Made = CpuClosure::make(Bitcode, Kernel, Bounds))
+      Retargeted[Bounds] = std::move(*Made);
+  return R;
 }
 
 Expected<Frame> CompileServer::build(const json::Value &Request) {

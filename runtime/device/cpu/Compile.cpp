@@ -24,6 +24,8 @@
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/ModuleUtils.h"
 
+#include <chrono>
+
 using namespace llvm;
 
 namespace r3::cpu {
@@ -115,9 +117,29 @@ static Error verify(const Module &M, const std::string &Kernel) {
               Kernel.c_str(), StringRef(Text).split('\n').first.str().c_str());
 }
 
+/// Adds the time from here to the end of a block to a step's.
+class StepTimer {
+public:
+  StepTimer(const CpuCompileOptions &Options, const char *Step)
+      : Ms(Options.Ms), Step(Step) {}
+  ~StepTimer() {
+    if (Ms)
+      (*Ms)[Step] +=
+          std::chrono::duration<double, std::milli>(Clock::now() - Start)
+              .count();
+  }
+
+private:
+  using Clock = std::chrono::steady_clock;
+  std::map<std::string, double> *Ms;
+  const char *Step;
+  const Clock::time_point Start = Clock::now();
+};
+
 /// Runs the pipeline, behind the inlining that library functions rely on.
 static Error optimise(Module &M, TargetMachine &Machine,
                       const CpuCompileOptions &Options) {
+  const StepTimer Timer(Options, "pipeline");
   if (!Options.Pipeline.empty() && Options.Pipeline.rfind("default<", 0) != 0)
     if (Error Failure =
             ir::runPipeline(M, Machine, "always-inline", Options.Level))
@@ -126,13 +148,11 @@ static Error optimise(Module &M, TargetMachine &Machine,
                          Options.Options, Options.Counter);
 }
 
-/// Retargets, optimises and emits a closure. Image: filled by describeKernel,
-/// or empty for an object of globals alone.
-static Expected<std::vector<uint8_t>> finish(Module &M, KernelImage Image,
-                                             const CpuCompileOptions &Options) {
+/// Makes code for this machine of a closure, as it is to be optimised. Image:
+/// filled by describeKernel, or empty for an object of globals alone.
+static Error retarget(Module &M, KernelImage &Image, bool CheckBounds) {
   M.setTargetTriple(Triple(sys::getProcessTriple()));
-  Expected<std::unique_ptr<TargetMachine>> Machine =
-      ir::createTargetMachine(M, Options.Level);
+  auto Machine = ir::createTargetMachine(M, CpuCompileOptions().Level);
   if (!Machine)
     return Machine.error();
   M.setDataLayout((*Machine)->createDataLayout());
@@ -144,36 +164,69 @@ static Expected<std::vector<uint8_t>> finish(Module &M, KernelImage Image,
   // From here on every function has the context.
   if (Error Failure = placeShared(M, Image))
     return Failure;
-  if (Options.CheckBounds) {
+  if (CheckBounds) {
     addBoundsChecks(M);
     Image.Flags |= KernelImage::ChecksBounds;
   }
   if (!Image.Kernel.empty())
     addEntry(M, Image);
   StripDebugInfo(M);
-  if (Error Failure = verify(M, Image.Kernel))
-    return Failure;
+  return verify(M, Image.Kernel);
+}
+
+static Expected<std::vector<uint8_t>>
+optimiseAndEmit(Module &M, KernelImage Image,
+                const CpuCompileOptions &Options) {
+  auto Machine = ir::createTargetMachine(M, Options.Level);
+  if (!Machine)
+    return Machine.error();
   if (Error Failure = optimise(M, **Machine, Options))
     return Failure;
   addTurns(M);
   measure(M, Image);
   // From here on the code does not change.
   embed(M, Image);
-  if (Options.IsKnown && Options.IsKnown(ir::irDigest(M)))
-    return std::vector<uint8_t>();
+  if (Options.IsKnown) {
+    const StepTimer Timer(Options, "digest");
+    if (Options.IsKnown(ir::irDigest(M)))
+      return std::vector<uint8_t>();
+  }
+  const StepTimer Timer(Options, "codegen");
   return emit(M, **Machine);
+}
+
+/// A kernel's closure, ready to be optimised.
+struct Retargeted {
+  std::unique_ptr<Module> Code;
+  KernelImage Image;
+};
+
+static Expected<Retargeted>
+retargetKernel(const Module &M, const std::string &Kernel, bool CheckBounds) {
+  auto Closure = ir::extractClosure(M, Kernel);
+  if (!Closure)
+    return Closure.error();
+  Retargeted Made{std::move(*Closure), {}};
+  Made.Image = describeKernel(*Made.Code->getFunction(Kernel));
+  if (Error Failure = retarget(*Made.Code, Made.Image, CheckBounds))
+    return Failure.in(Kernel);
+  return Made;
+}
+
+static Expected<std::vector<uint8_t>>
+compileRetargeted(Retargeted &From, const CpuCompileOptions &Options) {
+  auto Object = optimiseAndEmit(*From.Code, From.Image, Options);
+  return Object ? std::move(Object)
+                : Expected<std::vector<uint8_t>>(
+                      Object.error().in(Options.Kernel));
 }
 
 Expected<std::vector<uint8_t>> compileKernel(const Module &M,
                                              const CpuCompileOptions &Options) {
-  auto Closure = ir::extractClosure(M, Options.Kernel);
-  if (!Closure)
-    return Closure.error();
-  Function *Kernel = (*Closure)->getFunction(Options.Kernel);
-  auto Object = finish(**Closure, describeKernel(*Kernel), Options);
-  return Object ? std::move(Object)
-                : Expected<std::vector<uint8_t>>(
-                      Object.error().in(Options.Kernel));
+  auto Made = retargetKernel(M, Options.Kernel, Options.CheckBounds);
+  if (!Made)
+    return Made.error();
+  return compileRetargeted(*Made, Options);
 }
 
 // --- Globals alone.
@@ -233,20 +286,49 @@ Expected<std::vector<uint8_t>> compileGlobals(const Module &M,
   }
   CpuCompileOptions Options;
   Options.Level = Level;
-  return finish(*Copy, KernelImage(), Options);
+  KernelImage None;
+  if (Error Failure = retarget(*Copy, None, /*CheckBounds=*/false))
+    return Failure;
+  return optimiseAndEmit(*Copy, None, Options);
 }
 
 } // namespace r3::cpu
 
 namespace r3 {
 
-Expected<std::vector<uint8_t>> compileForCpu(std::span<const uint8_t> Bitcode,
-                                             const CpuCompileOptions &Options) {
+struct CpuClosure::State {
   LLVMContext Context;
-  auto M = cpu::parseDeviceModule(Bitcode, Context, "kernel " + Options.Kernel);
+  cpu::Retargeted Kernel;
+};
+
+CpuClosure::CpuClosure(std::unique_ptr<State> S) : S(std::move(S)) {}
+CpuClosure::~CpuClosure() = default;
+
+Expected<std::unique_ptr<CpuClosure>>
+CpuClosure::make(std::span<const uint8_t> Bitcode, const std::string &Kernel,
+                 bool CheckBounds) {
+  auto S = std::make_unique<State>();
+  auto M = cpu::parseDeviceModule(Bitcode, S->Context, "kernel " + Kernel);
   if (!M)
     return M.error();
-  return cpu::compileKernel(**M, Options);
+  auto Made = cpu::retargetKernel(**M, Kernel, CheckBounds);
+  if (!Made)
+    return Made.error();
+  S->Kernel = std::move(*Made);
+  return std::unique_ptr<CpuClosure>(new CpuClosure(std::move(S)));
+}
+
+Expected<std::vector<uint8_t>>
+CpuClosure::compile(const CpuCompileOptions &Options) {
+  return cpu::compileRetargeted(S->Kernel, Options);
+}
+
+Expected<std::vector<uint8_t>> compileForCpu(std::span<const uint8_t> Bitcode,
+                                             const CpuCompileOptions &Options) {
+  auto Closure = CpuClosure::make(Bitcode, Options.Kernel, Options.CheckBounds);
+  if (!Closure)
+    return Closure.error();
+  return (*Closure)->compile(Options);
 }
 
 Expected<std::string> cpuDefaultPipeline(const std::string &Level) {

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -32,6 +33,27 @@ struct CpuCompileOptions {
   /// Asked with a digest of the optimised IR (plugin/ir/IrDigest.h): where it
   /// says yes, no code is generated, and the result is empty. May be empty.
   std::function<bool(const std::string &)> IsKnown = {};
+  std::map<std::string, double> *Ms = nullptr; // by step; may be null
+};
+
+/// A kernel's code with everything done that a variant has no say in, to be
+/// compiled again and again, in forked copies.
+class CpuClosure {
+public:
+  /// As of compileForCpu.
+  static Expected<std::unique_ptr<CpuClosure>>
+  make(std::span<const uint8_t> Bitcode, const std::string &Kernel,
+       bool CheckBounds);
+  ~CpuClosure();
+
+  /// Changes the code: once. Of Options the kernel and the bounds checks are
+  /// those of make().
+  Expected<std::vector<uint8_t>> compile(const CpuCompileOptions &Options);
+
+private:
+  struct State;
+  explicit CpuClosure(std::unique_ptr<State> S);
+  std::unique_ptr<State> S;
 };
 
 /// Bitcode: a device module that contains the kernel. What the CPU device
