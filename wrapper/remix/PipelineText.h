@@ -21,6 +21,7 @@ struct PassNode {
   bool IsManager = false;
   std::vector<PassNode> Children;
 
+  bool operator==(const PassNode &) const = default;
   /// The name without parameters.
   std::string base() const;
 };

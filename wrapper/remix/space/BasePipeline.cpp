@@ -74,7 +74,6 @@ void BasePipeline::number(const Pipeline &List, Element &Into,
     Element E;
     E.Name = Node.Name;
     E.IsManager = Node.IsManager;
-    E.Whole = pipelineText({Node});
     std::string Key = Into.Kind + " " + Node.base();
     Key += " " + std::to_string(Seen[Key]++);
     E.Gap = Into.Kind.empty() ? -1 : addGap(Into.Kind, "before " + Key);

@@ -70,7 +70,6 @@ public:
 private:
   struct Element {
     std::string Name;
-    std::string Whole; // text with children
     int32_t Gap = 0;   // the site before it
     int32_t Leaf = -1; // its own, of a pass that may be edited
     bool IsManager = false;

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <span>
+#include <string_view>
+#include <utility>
 
 namespace r3 {
 
@@ -17,22 +19,37 @@ struct BasePipeline::Aligner {
   using Elements = std::span<const Element>;
   using Nodes = std::span<const PassNode>;
 
+  // What was found out, since lists are aligned again and again.
+  std::map<std::pair<const PassNode *, std::string_view>,
+           std::optional<PassEdit>>
+      Insertions = {};
+  std::map<std::pair<const Element *, const PassNode *>, int64_t> MatchCosts =
+      {};
+
   static bool isSame(const Element &E, const PassNode &Node) {
     return E.IsManager == Node.IsManager && E.Name == Node.Name &&
-           (!Node.IsManager || E.Whole == pipelineText({Node}));
+           std::equal(E.Children.begin(), E.Children.end(),
+                      Node.Children.begin(), Node.Children.end(), isSame);
   }
 
   /// The pass that Node is, if an edit can put it into a list of this kind.
-  std::optional<PassEdit> insertion(const PassNode &Node,
-                                    const std::string &Kind) const {
+  const std::optional<PassEdit> &insertion(const PassNode &Node,
+                                           const std::string &Kind) {
+    auto [Place, IsNew] = Insertions.try_emplace({&Node, Kind});
+    if (IsNew)
+      Place->second = findInsertion(Node, Kind);
+    return Place->second;
+  }
+
+  std::optional<PassEdit> findInsertion(const PassNode &Node,
+                                        const std::string &Kind) const {
     const PassNode *Leaf = &Node;
     while (Leaf->IsManager && Leaf->Children.size() == 1)
       Leaf = &Leaf->Children[0];
     auto Edit = said(*Leaf);
     if (!Edit || !canInsert(Base.Catalogue->Usable[size_t(Edit->Pass)], Kind))
       return std::nullopt;
-    PassNode Made = Base.inserted(*Edit, Kind);
-    return pipelineText({Made}) == pipelineText({Node}) ? Edit : std::nullopt;
+    return Base.inserted(*Edit, Kind) == Node ? Edit : std::nullopt;
   }
 
   std::optional<PassEdit> said(const PassNode &Leaf) const {
@@ -46,12 +63,17 @@ struct BasePipeline::Aligner {
   }
 
   /// Cost of E becoming Node where both stay in place.
-  int64_t matchCost(const Element &E, const PassNode &Node) const {
+  int64_t matchCost(const Element &E, const PassNode &Node) {
     if (E.IsManager != Node.IsManager)
       return Impossible;
-    if (E.IsManager)
-      return E.Name == Node.Name ? cost(E.Children, Node.Children, E)
-                                 : Impossible;
+    if (E.IsManager) {
+      if (E.Name != Node.Name)
+        return Impossible;
+      const auto Known = MatchCosts.find({&E, &Node});
+      if (Known != MatchCosts.end())
+        return Known->second;
+      return MatchCosts[{&E, &Node}] = cost(E.Children, Node.Children, E);
+    }
     if (E.Name == Node.Name)
       return 0;
     return E.Leaf >= 0 && E.Name.substr(0, E.Name.find('<')) == Node.base() &&
@@ -91,7 +113,7 @@ struct BasePipeline::Aligner {
     int64_t &match(size_t I, size_t J) { return Matches[I * Width + J]; }
   };
 
-  Table align(Elements A, Nodes B, const std::string &Kind) const {
+  Table align(Elements A, Nodes B, const std::string &Kind) {
     Table T;
     T.Width = B.size() + 1;
     T.Costs.assign((A.size() + 1) * T.Width, Impossible);
@@ -119,7 +141,7 @@ struct BasePipeline::Aligner {
     return T;
   }
 
-  int64_t cost(Elements A, Nodes B, const Element &Within) const {
+  int64_t cost(Elements A, Nodes B, const Element &Within) {
     trim(A, B);
     if (A.empty() && B.empty())
       return 0;
@@ -138,7 +160,7 @@ struct BasePipeline::Aligner {
       deleteAll(Child, Into);
   }
 
-  void match(const Element &E, const PassNode &Node, PassEdits &Into) const {
+  void match(const Element &E, const PassNode &Node, PassEdits &Into) {
     if (E.IsManager)
       return collect(E.Children, Node.Children, E, Into);
     if (E.Name == Node.Name)
@@ -148,8 +170,7 @@ struct BasePipeline::Aligner {
     Into.push_back(Change);
   }
 
-  void collect(Elements A, Nodes B, const Element &Within,
-               PassEdits &Into) const {
+  void collect(Elements A, Nodes B, const Element &Within, PassEdits &Into) {
     const size_t Begin = commonPrefix(A, B);
     const Elements All = A;
     trim(A, B);
