@@ -86,7 +86,7 @@ ProposalSource thinProposals() { return listed("thin 1", thinSpace); }
 
 ProposalSource optimizerProposals(const std::string &Optimizer,
                                   const SpaceLimits &Limits) {
-  return {Optimizer + " 1" + nameOf(Limits),
+  return {Optimizer + " 2" + nameOf(Limits),
           [=](const SpaceInput &In) -> Expected<std::unique_ptr<Proposals>> {
             auto Passes = PassCatalogue::readInstalled();
             if (!Passes)

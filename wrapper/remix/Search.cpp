@@ -92,7 +92,8 @@ Error Search::openSession(const std::vector<SearchKernel> &Kernels) {
   Spec.Seed = Options.Seed;
   Spec.BudgetMs = Options.BudgetMs;
   Spec.MaxEvaluations = Options.MaxEvaluations;
-  Spec.InFlight = Options.InFlight ? Options.InFlight : 2 * Worker->compilers();
+  Spec.InFlight =
+      Options.InFlight ? Options.InFlight : 2 * Worker->compilers() + 2;
   auto S = Log.openSession(Spec);
   if (!S)
     return S.error();

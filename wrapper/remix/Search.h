@@ -91,8 +91,9 @@ struct SearchOptions {
   uint64_t MaxEvaluations = 0;
   unsigned Pairs = 8;
   unsigned Repetitions = 3; // of the original, before anything is tried
-  /// Proposals that are out at once in a new session; 0: two for each compile
-  /// worker, so that each has one to build while another waits for its turn.
+  /// Proposals that are out at once in a new session; 0: for each compile worker
+  /// one that it builds and one that waits, one that is judged, and one that is
+  /// proposed meanwhile.
   unsigned InFlight = 0;
 };
 

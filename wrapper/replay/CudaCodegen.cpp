@@ -88,7 +88,7 @@ CudaClosure::toPtx(const Variant &V, const std::string &Level,
   const std::string &CodegenLevel = V.Level.empty() ? Level : V.Level;
   if (IsKnown && IsKnown(ir::irDigest(M)))
     return std::string();
-  Ms["digest"] = msSince(Start);
+  Ms["ir digest"] = msSince(Start);
 
   Start = Clock::now();
   auto Generator = ir::createTargetMachine(M, CodegenLevel);

@@ -187,7 +187,7 @@ optimiseAndEmit(Module &M, KernelImage Image,
   // From here on the code does not change.
   embed(M, Image);
   if (Options.IsKnown) {
-    const StepTimer Timer(Options, "digest");
+    const StepTimer Timer(Options, "ir digest");
     if (Options.IsKnown(ir::irDigest(M)))
       return std::vector<uint8_t>();
   }

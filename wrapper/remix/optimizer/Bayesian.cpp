@@ -25,7 +25,7 @@ constexpr size_t LeastKnown = 3;  // costs, for a model
 /// Beyond these the model sees a choice of the observations, and candidates
 /// are drawn.
 constexpr size_t MostModelled = 300, MostFitted = 150;
-constexpr size_t DrawnPool = 1500;
+constexpr size_t DrawnPool = 1500, DrawnAtOnce = 300;
 constexpr size_t MostBetweenModels = 64; // observations
 constexpr size_t BoundEvery = 3;         // proposals
 constexpr float BoundWidth = 2;          // deviations
@@ -88,6 +88,7 @@ private:
   bool needsModel() const;
   void renewModel();
   void renewPool();
+  void drawPool();
   std::vector<size_t> choose(size_t AtMost);
   std::optional<Point> bestCandidate();
 
@@ -247,32 +248,12 @@ void Bayesian::renewModel() {
 }
 
 void Bayesian::renewPool() {
-  const bool All = Listed && Observations.size() <= MostModelled;
-  if (!All || Pool.size() != Listed->size()) {
-    Pool.clear();
-    PoolIndex.clear();
-    auto add = [&](std::optional<Point> P) {
-      if (P && !Known.has(*P) && PoolIndex.emplace(*P, Pool.size()).second)
-        Pool.push_back(std::move(*P));
-    };
-    if (All) {
-      Pool = *Listed;
-      for (size_t I = 0; I < Pool.size(); ++I)
-        PoolIndex.emplace(Pool[I], I);
-    } else {
-      // Around the best, between the good, and anywhere.
-      constexpr size_t Best = 10, Good = 30;
-      const std::vector<size_t> Order = byValue();
-      auto among = [&](size_t First) -> const Point & {
-        return Observations[Order[Dice.below(std::min(First, Order.size()))]]
-            .At;
-      };
-      for (size_t I = 0; I < DrawnPool / 3; ++I) {
-        add(Space.step(among(Best), Dice));
-        add(Space.cross(among(Best), among(Good), Dice));
-        add(Space.draw(Dice));
-      }
-    }
+  if (!Listed || Observations.size() > MostModelled) {
+    drawPool();
+  } else if (Pool.size() != Listed->size()) {
+    Pool = *Listed;
+    for (size_t I = 0; I < Pool.size(); ++I)
+      PoolIndex.emplace(Pool[I], I);
   }
   const auto Size = Eigen::Index(Pool.size());
   FeatureMatrix X(Features, Size);
@@ -285,6 +266,34 @@ void Bayesian::renewPool() {
                 Eigen::Index(MostModelled + 2 * MostBetweenModels));
   Modelled.clear();
   Near = Failures = Eigen::VectorXf::Zero(Size);
+}
+
+/// Some new candidates take the place of what was proposed and of the oldest:
+/// around the best, between the good, and anywhere. Drawing them takes longer
+/// than all predictions.
+void Bayesian::drawPool() {
+  constexpr size_t Best = 10, Good = 30;
+  std::erase_if(Pool, [&](const Point &P) { return Known.has(P); });
+  const size_t New =
+      std::max(DrawnAtOnce, DrawnPool - std::min(DrawnPool, Pool.size()));
+  if (const size_t Count = Pool.size() + New; Count > DrawnPool)
+    Pool.erase(Pool.begin(), Pool.begin() + int64_t(Count - DrawnPool));
+  PoolIndex.clear();
+  for (size_t I = 0; I < Pool.size(); ++I)
+    PoolIndex.emplace(Pool[I], I);
+  auto add = [&](std::optional<Point> P) {
+    if (P && !Known.has(*P) && PoolIndex.emplace(*P, Pool.size()).second)
+      Pool.push_back(std::move(*P));
+  };
+  const std::vector<size_t> Order = byValue();
+  auto among = [&](size_t First) -> const Point & {
+    return Observations[Order[Dice.below(std::min(First, Order.size()))]].At;
+  };
+  for (size_t I = 0; I < New / 3; ++I) {
+    add(Space.step(among(Best), Dice));
+    add(Space.cross(among(Best), among(Good), Dice));
+    add(Space.draw(Dice));
+  }
 }
 
 std::optional<Point> Bayesian::bestCandidate() {
