@@ -119,5 +119,7 @@ timed record-growth 60
 timed respawn 90
 timed store-rate 120
 timed record-time 120
+timed rate 420
+timed search-faults 240
 printf '%d passed, %d failed, %d skipped\n' $passed $failed $skipped
 [[ $failed = 0 ]]

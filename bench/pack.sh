@@ -14,10 +14,11 @@ root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 pack=$root/r3-pack
 
-cmake --build "$build" --target all r3-gpu-selftest r3-bench-respawn r3-bench-times r3-bench-false-wins >&2
+cmake --build "$build" --target all r3-gpu-selftest r3-bench-respawn r3-bench-times r3-bench-rate \
+  r3-bench-false-wins r3-bench-search-faults >&2
 cmake --install "$build" --prefix "$pack" --strip >/dev/null
 cp "$build"/libexec/r3/r3-bench-{respawn,times} "$build/bin/r3-gpu-selftest" "$pack/libexec/r3/"
-cp -r "$build/padding" "$pack/"
+cp -r "$build/padding" "$build/faults" "$pack/"
 
 # What programs and libraries need, but the C library, the driver, and LLVM with
 # what LLVM needs itself.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """All figures by name; the first line of each is its description."""
 from . import compile as compiler
-from . import gpu, optimizer, searches, switches, trust
+from . import gpu, optimizer, rate, searches, switches, trust
 
 FIGURES = {
     "build-time": compiler.build_time,
@@ -20,4 +20,6 @@ FIGURES = {
     "switches": switches.switches,
     "optimizer": optimizer.optimizer,
     "false-wins": searches.false_wins,
+    "rate": rate.rate,
+    "search-faults": rate.search_faults,
 }

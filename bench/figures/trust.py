@@ -131,13 +131,19 @@ def cost_of(setting, example):
 
 def recorded(setting, example):
     """A folder with the example, built, and a store, as environment."""
-    folder = os.path.join(setting.work, example.program)
+    folder = built(setting, example.program)
+    return folder, record(setting, folder, example, ".r3")
+
+
+def built(setting, program):
+    """A folder with the example, built."""
+    folder = os.path.join(setting.work, program)
     setting.run(["cp", "-rL", setting.examples, folder])
     setting.run([setting.r3, "init"], cwd=folder)
-    setting.run(["make", "-C", os.path.join(folder, example.program),
+    setting.run(["make", "-C", os.path.join(folder, program),
                  "CXX=" + setting.clang_r3, "CUDA_PATH=" + setting.cuda]
                 + arch_option(), cwd=folder)
-    return folder, record(setting, folder, example, ".r3")
+    return folder
 
 
 def record(setting, folder, example, name, *options):
