@@ -67,7 +67,8 @@ def rate(setting):
 
 
 VARIANTS = 1000
-# How variants of a kind may end. A processor's stack is not a GPU's.
+# How variants of a kind may end. The stack of a thread on a processor is only
+# reserved: what is not touched of it does no harm.
 ENDINGS = {
     "no-harm": {"ok"},
     "abort": {"build-crashed"},
@@ -76,7 +77,8 @@ ENDINGS = {
     "bad-asm": {"build-failed", "build-crashed"},
     "endless": {"timeout", "deadlock"},
     "wild": {"illegal-access", "out-of-bounds"},
-    "deep": {"out-of-memory", "launch-failed"},
+    "deep": {"out-of-memory", "launch-failed"}
+            if zoo.device() == "cuda" else {"ok"},
 }
 
 

@@ -7,6 +7,10 @@
 
 #include <gmock/gmock.h>
 
+#include <chrono>
+#include <csignal>
+#include <thread>
+
 using namespace r3;
 using namespace r3::testing;
 using ::testing::HasSubstr;
@@ -116,6 +120,25 @@ TEST_F(AheadTest, ARequestBehindALoadIsBuiltFromWhatIsLoaded) {
   EXPECT_THAT(C.receive(3), HasSubstr("\"ok\""));
   EXPECT_THAT(C.receive(4), HasSubstr("recordings"));
   EXPECT_THAT(C.receive(5), HasSubstr(contentDigest("slow").hex()));
+}
+
+TEST_F(AheadTest, AKilledSupervisorLeavesNoCompilers) {
+  auto W = fakeWith(record({}));
+  submit(*W, "slow", /*Pairs=*/10000);
+  for (int I = 0; I < 5; ++I)
+    submit(*W, "sleep");
+  std::set<pid_t> Compilers;
+  for (int I = 0; I < 1000 && Compilers.size() < 4; ++I) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    Compilers = descendants("fake-compile");
+  }
+  EXPECT_EQ(Compilers.size(), 4u); // three, and the one for everything else
+  const auto Supervisor = descendants("fake-supervisor");
+  ASSERT_EQ(Supervisor.size(), 1u);
+  ::kill(*Supervisor.begin(), SIGKILL);
+  EXPECT_FALSE(W->next());
+  EXPECT_TRUE(W->isLost());
+  EXPECT_TRUE(allGone(Compilers));
 }
 
 TEST_F(AheadTest, ATooLargePoolIsRefused) {
