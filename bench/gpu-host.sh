@@ -69,7 +69,10 @@ finish() {
   done
   started=()
 }
-figure() { begin "$1" "$2" python3 "$root/bench/run" "$1" --prefix "$root" --repeat 3; }
+figure() {
+  local name=$1 limit=$2; shift 2
+  begin "$name" "$limit" python3 "$root/bench/run" "$name" --prefix "$root" --repeat 3 "$@"
+}
 # By itself: its times mean something.
 timed() { figure "$@"; finish; }
 
@@ -95,7 +98,7 @@ config.environment["R3_CLANG"] = config.clang
 END
   printf '%s\n' '#!/usr/bin/env python3' 'from lit.main import main' 'main()' >"$out/lit-main"
   chmod +x "$out/lit-main"
-  PYTHONPATH=$root/tools/lit R3_LIT_ARGUMENTS=-j6 python3 "$root/lit-tests/check.py" \
+  PYTHONPATH=$root/tools/lit R3_LIT_ARGUMENTS=-j8 python3 "$root/lit-tests/check.py" \
     --lit="$out/lit-main" --report="$out/lit/report.json" "$out/lit" 2>&1
 }
 export -f lit_tests; export root out clang cuda
@@ -112,14 +115,15 @@ figure addresses 240
 begin doctor 60 "$root/bin/r3" doctor
 begin demo 200 bash "$root/share/r3/demo.sh" "$root" "$out/demo"
 figure replay-reproduce 200
+figure record-growth 60
 finish
 timed launch-overhead 60
 timed record-pause 60
-timed record-growth 60
 timed respawn 90
 timed store-rate 120
 timed record-time 120
-timed rate 420
-timed search-faults 240
+timed rate 120 --seconds 2
+timed whole-program 90 --seconds 2
+timed search-faults 90 --variants 120
 printf '%d passed, %d failed, %d skipped\n' $passed $failed $skipped
 [[ $failed = 0 ]]

@@ -17,9 +17,11 @@ class CannotRun(Exception):
 class Setting:
     """The installation that is measured, and a folder to work in."""
 
-    def __init__(self, prefix, bench, repeat, searches, data=None):
-        self.prefix, self.bench, self.repeat = prefix, bench, repeat
-        self.searches, self.data = searches, data
+    def __init__(self, prefix, bench, arguments):
+        """Arguments: those of bench/run."""
+        self.prefix, self.bench, self.data = prefix, bench, arguments.data
+        self.repeat, self.searches = arguments.repeat, arguments.searches
+        self.seconds, self.variants = arguments.seconds, arguments.variants
         self.examples = os.path.join(prefix, "share", "r3", "examples")
         self.clang_r3 = os.path.join(prefix, "bin", "clang-r3")
         self.r3 = os.path.join(prefix, "bin", "r3")
@@ -85,7 +87,8 @@ class Setting:
                             % (result.returncode, " ".join(command)))
         return result
 
-    def seconds(self, command, **more):
+    def timed(self, command, **more):
+        """Seconds."""
         begin = time.monotonic()
         self.run(command, **more)
         return time.monotonic() - begin

@@ -24,7 +24,7 @@ def build_time(setting):
         times = {setting.clang: [], setting.clang_r3: []}
         for _ in range(setting.repeat):  # interleaved
             for compiler, taken in times.items():
-                taken.append(setting.seconds(
+                taken.append(setting.timed(
                     compile_command(setting, compiler, unit, "x.o")))
         one, other = (median(taken) for taken in times.values())
         plain, ours = plain + one, ours + other

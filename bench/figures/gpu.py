@@ -120,8 +120,8 @@ def store_rate(setting):
     arguments = [program, "8192", "2", "100", "random"]
     store = in_store(setting, "rate")
     before = plain_write(setting.work, 16 * GIB)
-    plain = setting.seconds(arguments)
-    recorded = setting.seconds([setting.r3, "record", "-k", "touch", "-c", "1",
+    plain = setting.timed(arguments)
+    recorded = setting.timed([setting.r3, "record", "-k", "touch", "-c", "1",
                                 "--limit", "40GB", "--"] + arguments, add=store)
     size = stored_bytes(store["R3_STORE"])
     shutil.rmtree(store["R3_STORE"])
@@ -163,13 +163,13 @@ def record_time(setting):
     """wall time of a recording run with default limits / a plain run over 20 s"""
     setting.require_gpu()
     program = example_program(setting, "stencil3d")
-    begin = setting.seconds([program, "320", "200"])
-    more = setting.seconds([program, "320", "700"])
+    begin = setting.timed([program, "320", "200"])
+    more = setting.timed([program, "320", "700"])
     step = max((more - begin) / 500, 1e-6)
     fixed = begin - 200 * step
     steps = str(max(200, int((21 - fixed) / step)))
-    plain = setting.seconds([program, "320", steps])
-    recorded = setting.seconds([setting.r3, "record", "--", program, "320",
+    plain = setting.timed([program, "320", steps])
+    recorded = setting.timed([setting.r3, "record", "--", program, "320",
                                 steps], add=in_store(setting, "time"))
     return {"value": round(recorded / plain, 3), "limit": 1.25,
             "pass": recorded <= 1.25 * plain and plain > 20,

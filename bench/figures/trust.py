@@ -140,10 +140,13 @@ def built(setting, program):
     folder = os.path.join(setting.work, program)
     setting.run(["cp", "-rL", setting.examples, folder])
     setting.run([setting.r3, "init"], cwd=folder)
-    setting.run(["make", "-C", os.path.join(folder, program),
-                 "CXX=" + setting.clang_r3, "CUDA_PATH=" + setting.cuda]
-                + arch_option(), cwd=folder)
+    setting.run(make(setting, os.path.join(folder, program)), cwd=folder)
     return folder
+
+
+def make(setting, folder):
+    return ["make", "-C", folder, "CXX=" + setting.clang_r3,
+            "CUDA_PATH=" + setting.cuda] + arch_option()
 
 
 def record(setting, folder, example, name, *options):
