@@ -20,6 +20,7 @@
 #include <deque>
 #include <filesystem>
 #include <sys/resource.h>
+#include <time.h>
 
 using namespace r3;
 
@@ -36,6 +37,12 @@ uint64_t monotonicMs() {
 
 double secondsSince(SteadyClock::time_point Start) {
   return std::chrono::duration<double>(SteadyClock::now() - Start).count();
+}
+
+double ownCpuSeconds() {
+  timespec Now{};
+  (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &Now);
+  return double(Now.tv_sec) + double(Now.tv_nsec) / 1e9;
 }
 
 /// Of processes that have ended and were waited for.
@@ -58,9 +65,9 @@ public:
         Seconds(Seconds) {}
   std::optional<size_t> count() const override { return From->count(); }
   std::optional<Candidate> next() override {
-    const auto Start = SteadyClock::now();
+    const double Start = ownCpuSeconds();
     auto Next = From->next();
-    Seconds += secondsSince(Start);
+    Seconds += ownCpuSeconds() - Start;
     if (Next && Number) {
       std::string &Pipeline = Next->Change.Pipeline;
       if (Pipeline.empty())
@@ -70,9 +77,9 @@ public:
     return Next;
   }
   void learn(std::optional<double> Cost) override {
-    const auto Start = SteadyClock::now();
+    const double Start = ownCpuSeconds();
     From->learn(Cost);
-    Seconds += secondsSince(Start);
+    Seconds += ownCpuSeconds() - Start;
   }
 
 private:
@@ -189,8 +196,9 @@ void write(json::Writer &W, const Tally &T) {
   W.StartObject();
   write(W, "variants a second", double(T.Variants) / T.Seconds);
   write(W, "evaluated a second", double(T.Distinct) / T.Seconds);
-  write(W, "ms of a proposal", T.Proposing * 1000 / double(T.Variants));
-  write(W, "cpu ms of a variant", T.CpuSeconds * 1000 / double(T.Variants));
+  write(W, "cpu ms of a proposal", T.Proposing * 1000 / double(T.Variants));
+  write(W, "worker's cpu ms of a variant",
+        T.CpuSeconds * 1000 / double(T.Variants));
   write(W, "pairs", double(T.Pairs) / double(std::max<size_t>(T.Timed, 1)));
   W.Key("outcomes");
   W.StartObject();

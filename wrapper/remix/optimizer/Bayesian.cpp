@@ -25,7 +25,8 @@ constexpr size_t LeastKnown = 3;  // costs, for a model
 /// Beyond these the model sees a choice of the observations, and candidates
 /// are drawn.
 constexpr size_t MostModelled = 300, MostFitted = 150;
-constexpr size_t DrawnPool = 1500, DrawnAtOnce = 300;
+constexpr size_t DrawnPool = 1500;
+constexpr size_t DrawnEach = 24;         // for each observation
 constexpr size_t MostBetweenModels = 64; // observations
 constexpr size_t BoundEvery = 3;         // proposals
 constexpr float BoundWidth = 2;          // deviations
@@ -275,7 +276,8 @@ void Bayesian::drawPool() {
   constexpr size_t Best = 10, Good = 30;
   std::erase_if(Pool, [&](const Point &P) { return Known.has(P); });
   const size_t New =
-      std::max(DrawnAtOnce, DrawnPool - std::min(DrawnPool, Pool.size()));
+      std::clamp(DrawnEach * (Observations.size() - ModelAt),
+                 DrawnPool - std::min(DrawnPool, Pool.size()), DrawnPool);
   if (const size_t Count = Pool.size() + New; Count > DrawnPool)
     Pool.erase(Pool.begin(), Pool.begin() + int64_t(Count - DrawnPool));
   PoolIndex.clear();

@@ -40,6 +40,11 @@ public:
       : Y(Y), Count(X.cols()) {
     for (Eigen::Index F = 0; F < X.rows(); ++F) {
       Eigen::VectorXd Row = X.row(F).cast<double>().transpose();
+      if ((Row.array() == Row[0]).all()) {
+        Squares.emplace_back();
+        continue;
+      }
+      Varying.push_back(F);
       Squares.push_back(
           (Row.replicate(1, Count) - Row.transpose().replicate(Count, 1))
               .array()
@@ -50,7 +55,7 @@ public:
   double operator()(const KernelParameters &P, Eigen::VectorXd &Gradient) {
     const auto Features = Eigen::Index(Squares.size());
     Eigen::ArrayXXd R = Eigen::ArrayXXd::Zero(Count, Count);
-    for (Eigen::Index F = 0; F < Features; ++F)
+    for (Eigen::Index F : Varying)
       R += Squares[size_t(F)] * std::exp(-2 * P.LogScales[F]);
     R = Root3 * R.sqrt();
     const Eigen::ArrayXXd Decay = (-R).exp();
@@ -72,17 +77,17 @@ public:
     const Eigen::ArrayXXd Weight =
         Inverse.array() - (Alpha * Alpha.transpose()).array() / Variance;
     const Eigen::ArrayXXd Slope = Weight * 3 * Decay;
-    Gradient.resize(Features + 1);
+    Gradient = Eigen::VectorXd::Zero(Features + 1);
     auto addPrior = [&](Eigen::Index K, double At, double Mean, double Spread) {
       const double Off = (At - Mean) / Spread;
       Value += 0.5 * Off * Off;
       Gradient[K] += Off / Spread;
     };
-    for (Eigen::Index F = 0; F < Features; ++F) {
+    for (Eigen::Index F : Varying)
       Gradient[F] = 0.5 * (Slope * Squares[size_t(F)]).sum() *
                     std::exp(-2 * P.LogScales[F]);
+    for (Eigen::Index F = 0; F < Features; ++F)
       addPrior(F, P.LogScales[F], meanLogScale(Features), ScaleDeviation);
-    }
     Gradient[Features] = 0.5 * Noise * Weight.matrix().trace();
     addPrior(Features, P.LogNoise, NoiseMean, NoiseDeviation);
     return Value;
@@ -91,7 +96,9 @@ public:
 private:
   const Eigen::VectorXd &Y;
   Eigen::Index Count;
-  std::vector<Eigen::ArrayXXd> Squares; // differences by feature
+  /// Differences by feature; empty where the observations are all the same.
+  std::vector<Eigen::ArrayXXd> Squares;
+  std::vector<Eigen::Index> Varying; // the other features
 };
 
 } // namespace
