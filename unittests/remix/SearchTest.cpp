@@ -281,6 +281,27 @@ TEST_F(SearchTest, SendsWhatALostWorkerHadNotBegunToTheNext) {
   EXPECT_EQ(distinctRuns(), W.Ran.size());
 }
 
+TEST_F(SearchTest, LoadsAKernelAnewAfterDroppingWhatWasSent) {
+  auto Log = Journal::openForWriting(Folder / "journal.db", "a test");
+  ASSERT_TRUE(Log);
+  EvaluatorSource Source = [this]() -> Expected<std::unique_ptr<Evaluator>> {
+    ++W.Started;
+    return std::unique_ptr<Evaluator>(new FakeEvaluator(W));
+  };
+  SearchObserver Nobody;
+  Search S(**Log, Source, [this] { return W.NowMs; }, Nobody, W.Stop);
+  SearchOptions Options;
+  Options.BudgetMs = 55;
+  auto First = S.run(Kernels, Options);
+  ASSERT_TRUE(First) << First.error().message();
+  EXPECT_GT(W.Submitted, W.Ran.size() + W.Duplicates - 1);
+  Options.MoreMs = 55;
+  auto Second = S.run(Kernels, Options);
+  ASSERT_TRUE(Second) << Second.error().message();
+  EXPECT_EQ(Second->State.BudgetMs, 110u);
+  EXPECT_EQ(W.Started, 1u);
+}
+
 TEST_F(SearchTest, SendsNoMoreThanItMayEvaluate) {
   SearchOptions Options;
   Options.InFlight = 16;

@@ -43,6 +43,8 @@ public:
     return {};
   }
   virtual Expected<EvaluationReport> next() {
+    if (Submitted.empty())
+      return fail(ErrorCode::Usage, "nothing was submitted");
     const EvaluationRequest Oldest = std::move(Submitted.front());
     Submitted.pop_front();
     return evaluate(Oldest);
