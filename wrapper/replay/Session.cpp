@@ -4,13 +4,13 @@
 #include "wrapper/replay/Session.h"
 
 #include "wrapper/replay/Compare.h"
+#include "wrapper/replay/Cores.h"
 #include "wrapper/replay/ElfCode.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <filesystem>
-#include <sched.h>
 
 namespace r3::replay {
 
@@ -27,15 +27,8 @@ constexpr double MostDeadlineMs = 24 * 3600 * 1000.0;
 constexpr unsigned MostRepetitions = 100000;
 constexpr unsigned MostCompilers = 1024;
 
-/// One for each core that this process may use, but the one that the device is
-/// served from.
-unsigned defaultCompilers() {
-  cpu_set_t Usable;
-  CPU_ZERO(&Usable);
-  const int Cores =
-      sched_getaffinity(0, sizeof(Usable), &Usable) ? 1 : CPU_COUNT(&Usable);
-  return static_cast<unsigned>(std::max(Cores - 1, 1));
-}
+/// The device is served from one core.
+unsigned defaultCompilers() { return std::max(usableCores(), 2u) - 1; }
 
 double median(std::vector<double> Values) {
   if (Values.empty())
