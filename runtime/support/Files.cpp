@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -186,6 +187,20 @@ Expected<std::string> createPrivateFolder(const std::string &Prefix) {
   if (!::mkdtemp(Name.data()))
     return systemError(Prefix, "create a private folder");
   return Name;
+}
+
+Expected<PrivateFolder> PrivateFolder::make(const std::string &Prefix) {
+  auto Made = createPrivateFolder(
+      (std::filesystem::temp_directory_path() / Prefix).string());
+  if (!Made)
+    return Made.error();
+  return PrivateFolder(std::move(*Made));
+}
+
+PrivateFolder::~PrivateFolder() {
+  std::error_code Ignored;
+  if (!Path.empty())
+    std::filesystem::remove_all(Path, Ignored);
 }
 
 } // namespace r3

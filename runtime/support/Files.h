@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace r3 {
@@ -30,5 +31,21 @@ Error writeFileThrough(const std::string &TemporaryFolder,
 Error createFolder(const std::string &Path);
 /// A fresh folder PREFIXxxxxxx with mode 0700.
 Expected<std::string> createPrivateFolder(const std::string &Prefix);
+
+/// One in the system's folder for temporary files, which goes at the end with
+/// all that is in it.
+class PrivateFolder {
+public:
+  static Expected<PrivateFolder> make(const std::string &Prefix);
+  PrivateFolder(PrivateFolder &&Other) noexcept
+      : Path(std::exchange(Other.Path, {})) {}
+  PrivateFolder &operator=(PrivateFolder &&) = delete;
+  ~PrivateFolder();
+  const std::string &path() const { return Path; }
+
+private:
+  explicit PrivateFolder(std::string Path) : Path(std::move(Path)) {}
+  std::string Path;
+};
 
 } // namespace r3

@@ -211,17 +211,9 @@ struct FrontEnd::Overlay {
 
 Expected<FrontEnd::Compiled>
 FrontEnd::run(const Overlay *Over, uint64_t DeadlineMs, Outcome &Ending) {
-  auto Folder =
-      createPrivateFolder((fs::temp_directory_path() / "r3-front-").string());
+  auto Folder = PrivateFolder::make("r3-front-");
   if (!Folder)
     return Folder.error();
-  struct Removal {
-    std::string Path;
-    ~Removal() {
-      std::error_code Ignored;
-      fs::remove_all(Path, Ignored);
-    }
-  } Remove{*Folder};
   SpawnOptions O;
   for (size_t I = 0; I < Unit.Command.size();) {
     if (unsigned Drop = wordsToDrop(Unit.Command, I)) {
@@ -234,7 +226,8 @@ FrontEnd::run(const Overlay *Over, uint64_t DeadlineMs, Outcome &Ending) {
     return fail(ErrorCode::NotFound,
                 "no compile command was recorded for this unit");
   // Before the input, which comes last with its language.
-  const std::string Output = *Folder + "/out.bc", Rule = *Folder + "/out.d";
+  const std::string Output = Folder->path() + "/out.bc",
+                    Rule = Folder->path() + "/out.d";
   std::vector<std::string> More = {"-emit-llvm-bc",
                                    "-disable-llvm-passes",
                                    "-o",
@@ -289,6 +282,29 @@ FrontEnd::run(const Overlay *Over, uint64_t DeadlineMs, Outcome &Ending) {
                   secondsOfChildren() - Before};
 }
 
+FrontEndResult FrontEnd::checkUnit(const std::string &Kernel,
+                                   uint64_t DeadlineMs) {
+  if (!Opened.empty())
+    return {};
+  Outcome Ending = Outcome::BuildFailed;
+  auto Plain = run(nullptr, DeadlineMs, Ending);
+  if (!Plain)
+    return {Outcome::BuildFailed,
+            Plain.error().in("the unpatched unit").message(),
+            {},
+            {}};
+  CpuSeconds = std::clamp(uint64_t(Plain->Seconds * SlowerFactor),
+                          LeastCpuSeconds, MostCpuSeconds);
+  if (std::string Why = changedSince(
+          Unpatched, {Plain->Bitcode, Unit.Source, Unit.Level}, Kernel);
+      !Why.empty())
+    return {Outcome::Refused, Why, {}, {}};
+  // From here on the unit on disk is the recorded one.
+  Opened = std::move(Plain->Opened);
+  std::sort(Opened.begin(), Opened.end());
+  return {};
+}
+
 FrontEndResult FrontEnd::compile(const std::string &Patch,
                                  const std::string &Kernel,
                                  uint64_t DeadlineMs) {
@@ -304,22 +320,10 @@ FrontEndResult FrontEnd::compile(const std::string &Patch,
   Overlay Over;
   if (Error E = Over.make(*Files, Unit.Root))
     return failed(Outcome::BuildFailed, E);
+  if (auto Checked = checkUnit(Kernel, DeadlineMs);
+      Checked.Ending != Outcome::Ok)
+    return Checked;
   Outcome Ending = Outcome::BuildFailed;
-  if (Opened.empty()) {
-    auto Plain = run(nullptr, DeadlineMs, Ending);
-    if (!Plain)
-      return failed(Outcome::BuildFailed,
-                    Plain.error().in("the unpatched unit"));
-    CpuSeconds = std::clamp(uint64_t(Plain->Seconds * SlowerFactor),
-                            LeastCpuSeconds, MostCpuSeconds);
-    if (std::string Why = changedSince(
-            Unpatched, {Plain->Bitcode, Unit.Source, Unit.Level}, Kernel);
-        !Why.empty())
-      return {Outcome::Refused, Why, {}, {}};
-    // From here on the unit on disk is the recorded one.
-    Opened = std::move(Plain->Opened);
-    std::sort(Opened.begin(), Opened.end());
-  }
   auto Made = run(&Over, DeadlineMs, Ending);
   if (!Made)
     return failed(Ending, Made.error());

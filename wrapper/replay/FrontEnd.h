@@ -51,6 +51,11 @@ public:
   FrontEndResult compile(const std::string &Patch, const std::string &Kernel,
                          uint64_t DeadlineMs);
 
+  /// Ok where the unit on disk is the recorded one, as far as Kernel goes.
+  /// Asked of clang until it has said so once.
+  FrontEndResult checkUnit(const std::string &Kernel, uint64_t DeadlineMs);
+  const SourceUnit &unit() const { return Unit; }
+
 private:
   struct Overlay;
   struct Compiled {
