@@ -539,6 +539,17 @@ Expected<MeasurementReport> Worker::measure(const MeasurementRequest &What) {
   return Report;
 }
 
+Expected<NvccReport> Worker::nvcc() {
+  Expected<json::Document> Reply = askJson(R"({"verb":"nvcc"})");
+  if (!Reply)
+    return Reply.error();
+  Expected<Outcome> Result = readOutcome(*Reply);
+  if (!Result)
+    return Result.error();
+  return NvccReport{*Result, json::text(*Reply, "message", ""),
+                    json::text(*Reply, "ptx", "")};
+}
+
 Expected<RatesReport> Worker::rates() {
   Expected<json::Document> Reply = askJson(R"({"verb":"rates"})");
   if (!Reply)

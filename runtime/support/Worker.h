@@ -48,6 +48,8 @@
 //            -> {outcome, message, code, batches: [{before, after: {smMhz,
 //                memoryMhz, reasons}, originalUs: [2], variantUs: [2]}],
 //                emptyUs: [..], subtractUs, clocksUnread, hostWarning}
+//   nvcc     {}   compiles the source of the loaded kernel with nvcc -O3
+//            -> {outcome, message, ptx}   of the kernel alone, under its name
 //   rates    {}   measured at the first call; prepare tells floors after it
 //            -> {emptyLaunchUs, memoryBytesPerUs, l2BytesPerUs,
 //                floatFlopsPerUs, doubleFlopsPerUs, l2Bytes}
@@ -185,6 +187,13 @@ struct MeasurementRequest {
 };
 constexpr unsigned MostBatches = 1000;
 
+/// What nvcc makes of the original's source.
+struct NvccReport {
+  Outcome Result = Outcome::Ok;
+  std::string Message;
+  std::string Ptx; // of the kernel, a Variant::Ptx
+};
+
 class Worker {
 public:
   static Expected<std::unique_ptr<Worker>> start(const WorkerOptions &Options);
@@ -223,6 +232,7 @@ public:
   /// Ok: the variant is wrong or faulty, or the launch is too short to be timed
   /// (BelowResolution; the times are there).
   Expected<MeasurementReport> measure(const MeasurementRequest &What);
+  Expected<NvccReport> nvcc();
   /// Measured at the first call.
   Expected<RatesReport> rates();
 

@@ -116,19 +116,48 @@ Error CompileLink::ensureLoaded() {
   return {};
 }
 
-Build CompileLink::build(const std::string &Variant, uint64_t DeadlineMs,
-                         const std::string &Instrument, const KnownCode *Skip) {
+/// Ok: the worker has the job.
+Build CompileLink::begin() {
   Build B;
   if (!Job) {
     B.Ending = Outcome::Refused;
     B.Message = "the store has no device code of this kernel";
-    return B;
-  }
-  if (Error E = ensureLoaded()) {
+  } else if (Error E = ensureLoaded()) {
     B.Ending = Outcome::BuildFailed;
     B.Message = E.message();
-    return B;
   }
+  return B;
+}
+
+static Build lost(const Error &E) {
+  Build B;
+  B.Ending = E.code() == ErrorCode::Timeout ? Outcome::BuildTimeout
+                                            : Outcome::BuildCrashed;
+  B.Message = E.message();
+  return B;
+}
+
+Build CompileLink::nvcc(uint64_t DeadlineMs) {
+  Build B = begin();
+  if (B.Ending != Outcome::Ok)
+    return B;
+  // Clang, nvcc and clang's code generation have it each.
+  auto Reply = ask(Message("nvcc").number("deadlineMs", DeadlineMs).json(), {},
+                   static_cast<int>(3 * DeadlineMs + GraceMs));
+  if (!Reply)
+    return lost(Reply.error());
+  auto Ending = parseOutcome(json::text(Reply->Header, "outcome", ""));
+  B.Ending = Ending ? *Ending : Outcome::BuildFailed;
+  B.Message = json::text(Reply->Header, "message", "");
+  B.Binary = std::move(Reply->Blob);
+  return B;
+}
+
+Build CompileLink::build(const std::string &Variant, uint64_t DeadlineMs,
+                         const std::string &Instrument, const KnownCode *Skip) {
+  Build B = begin();
+  if (B.Ending != Outcome::Ok)
+    return B;
   Message Request("build");
   Request.raw("variant", Variant)
       .text("instrument", Instrument)
@@ -145,13 +174,8 @@ Build CompileLink::build(const std::string &Variant, uint64_t DeadlineMs,
     Request.flag("maySkip", true).texts("ways", Ways);
   }
   auto Reply = ask(Request.json(), {}, static_cast<int>(DeadlineMs + GraceMs));
-  if (!Reply) {
-    B.Ending = Reply.error().code() == ErrorCode::Timeout
-                   ? Outcome::BuildTimeout
-                   : Outcome::BuildCrashed;
-    B.Message = Reply.error().message();
-    return B;
-  }
+  if (!Reply)
+    return lost(Reply.error());
   const json::Value &H = Reply->Header;
   auto Ending = parseOutcome(json::text(H, "outcome", ""));
   B.Ending = Ending ? *Ending : Outcome::BuildFailed;

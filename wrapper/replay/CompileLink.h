@@ -19,6 +19,8 @@
 //             instrument: "", "trace", "round", "double", "freeze-0",
 //             "freeze-1", "no-op", "bounds" (the CPU device's bounds checks),
 //             or "ptx" (the binary is the PTX, for either device)
+//   nvcc      {deadlineMs} -> {outcome, message} blob: PTX of the kernel, as
+//             nvcc -O3 compiles the recorded source (Nvcc.h)
 #pragma once
 
 #include "wrapper/replay/Children.h"
@@ -87,6 +89,8 @@ public:
   Build build(const std::string &Variant, uint64_t DeadlineMs,
               const std::string &Instrument = "",
               const KnownCode *Skip = nullptr);
+  /// What nvcc makes of the source; Binary is the PTX.
+  Build nvcc(uint64_t DeadlineMs);
   /// Whether sources may bring in numbers of less precision, from now on.
   void allowPrecision(bool Allowed) { PrecisionAllowed = Allowed; }
   /// How many runs of optional passes plain builds of variants have, from now
@@ -101,6 +105,7 @@ private:
   };
   Error start();
   Error ensureLoaded();
+  Build begin();
   Expected<Answer> ask(std::string Json, std::vector<uint8_t> Blob,
                        int TimeoutMs);
   std::string lose();

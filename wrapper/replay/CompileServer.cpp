@@ -10,6 +10,7 @@
 #include "wrapper/replay/FrontEnd.h"
 #include "wrapper/replay/Instrument.h"
 #include "wrapper/replay/Message.h"
+#include "wrapper/replay/Nvcc.h"
 #include "wrapper/replay/Promises.h"
 #include "wrapper/replay/Ptxas.h"
 #include "wrapper/replay/Specialise.h"
@@ -40,6 +41,8 @@ double msSince(Clock::time_point Start) {
 
 /// Patched units that are kept.
 constexpr size_t MostPatched = 64;
+/// Of nvcc's, which travels in headers.
+constexpr size_t MostPtxBytes = 4u << 20;
 
 struct BuildResult {
   Outcome Ending = Outcome::Ok;
@@ -71,6 +74,8 @@ private:
   Expected<Frame> pipelines(const json::Value &Request);
   Expected<Frame> load(const json::Value &Request, const Frame &F);
   Expected<Frame> build(const json::Value &Request);
+  Expected<Frame> nvcc(const json::Value &Request);
+  BuildResult originalPtx(uint64_t DeadlineMs);
   BuildResult checkPtx(const Variant &V, const std::string &Instrument,
                        uint64_t DeadlineMs);
   BuildResult buildCuda(const Variant &V, const std::string &Instrument,
@@ -145,6 +150,8 @@ Expected<Frame> CompileServer::dispatch(const Frame &F) {
     return load(*Request, F);
   if (Verb == "build")
     return build(*Request);
+  if (Verb == "nvcc")
+    return nvcc(*Request);
   return fail(ErrorCode::Usage, "unknown verb %s", Verb.c_str());
 }
 
@@ -333,6 +340,10 @@ Expected<ForkProduct> CompileServer::makePtx(const Variant &V,
   return P;
 }
 
+BuildResult CompileServer::originalPtx(uint64_t DeadlineMs) {
+  return buildForked(DeadlineMs, [&] { return makePtx(Variant(), ""); });
+}
+
 /// Somebody's PTX stands in for what is made of the original.
 BuildResult CompileServer::checkPtx(const Variant &V,
                                     const std::string &Instrument,
@@ -343,7 +354,7 @@ BuildResult CompileServer::checkPtx(const Variant &V,
   } else if (!Instrument.empty() && Instrument != "ptx") {
     R.Message = "PTX cannot be instrumented";
   } else {
-    R = buildForked(DeadlineMs, [&] { return makePtx(Variant(), ""); });
+    R = originalPtx(DeadlineMs);
     if (R.Ending != Outcome::Ok)
       return R;
     R.Message = trust::ptxRefusal(
@@ -516,6 +527,41 @@ Expected<Frame> CompileServer::build(const json::Value &Request) {
                    .times(R.Ms)
                    .json(),
                std::move(R.Binary));
+}
+
+/// The loaded kernel as nvcc compiles the recorded source.
+Expected<Frame> CompileServer::nvcc(const json::Value &Request) {
+  if (!Loaded)
+    return Error(ErrorCode::Usage, "nvcc before load");
+  const uint64_t DeadlineMs = json::number(Request, "deadlineMs", 20000);
+  NvccResult R;
+  auto failed = [&](Outcome Ending, const std::string &Why) {
+    R = {Ending, Why, {}};
+  };
+  const FrontEndResult Source = Sources->checkUnit(Kernel, DeadlineMs);
+  if (Source.Ending != Outcome::Ok)
+    failed(Source.Ending, Source.Message);
+  else
+    R = runNvcc(Sources->unit(), Arch, DeadlineMs);
+  if (R.Ending == Outcome::Ok) {
+    const BuildResult Clang = originalPtx(DeadlineMs);
+    if (Clang.Ending != Outcome::Ok)
+      failed(Clang.Ending, Clang.Message);
+    else if (auto Own = kernelOfNvcc(
+                 R.Ptx,
+                 {reinterpret_cast<const char *>(Clang.Binary.data()),
+                  Clang.Binary.size()},
+                 Kernel))
+      R.Ptx = std::move(*Own);
+    else
+      failed(Outcome::BuildFailed, Own.error().message());
+  }
+  if (R.Ptx.size() > MostPtxBytes)
+    failed(Outcome::Refused, format("the kernel has %zu bytes of PTX, at most "
+                                    "%zu are taken",
+                                    R.Ptx.size(), MostPtxBytes));
+  return reply(Message("reply").outcome(R.Ending, R.Message).json(),
+               {R.Ptx.begin(), R.Ptx.end()});
 }
 
 } // namespace

@@ -35,14 +35,6 @@ uint32_t numberBefore(const std::string &Line, const std::string &Unit) {
              : static_cast<uint32_t>(std::strtoul(&Line[Begin], nullptr, 10));
 }
 
-std::string firstError(const std::string &Text) {
-  size_t Begin = Text.find("error");
-  if (Begin == std::string::npos)
-    Begin = Text.find("fatal");
-  Begin = Begin == std::string::npos ? 0 : Text.rfind('\n', Begin) + 1;
-  return Text.substr(Begin, Text.find('\n', Begin) - Begin);
-}
-
 Expected<std::vector<uint8_t>> readBack(int Fd) {
   const off_t Size = lseek(Fd, 0, SEEK_END);
   if (Size <= 0)
@@ -66,6 +58,14 @@ PtxasResult failed(Outcome Ending, std::string Message) {
 }
 
 } // namespace
+
+std::string firstErrorLine(const std::string &Text) {
+  size_t Begin = Text.find("error");
+  if (Begin == std::string::npos)
+    Begin = Text.find("fatal");
+  Begin = Begin == std::string::npos ? 0 : Text.rfind('\n', Begin) + 1;
+  return Text.substr(Begin, Text.find('\n', Begin) - Begin);
+}
 
 std::vector<std::string> allPtxas() { return toolkitPrograms("ptxas"); }
 
@@ -113,9 +113,9 @@ PtxasResult runPtxas(const std::string &Ptx, const PtxasOptions &Options) {
   if (Run->Status.Signal)
     return failed(Outcome::BuildCrashed,
                   format("ptxas died of signal %d: %s", Run->Status.Signal,
-                         firstError(Text).c_str()));
+                         firstErrorLine(Text).c_str()));
   if (Run->Status.Code)
-    return failed(Outcome::BuildFailed, firstError(Text));
+    return failed(Outcome::BuildFailed, firstErrorLine(Text));
   auto Cubin = readBack(Output->get());
   if (!Cubin)
     return failed(Outcome::BuildFailed, Cubin.error().message());

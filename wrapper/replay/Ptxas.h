@@ -40,4 +40,7 @@ PtxasResult runPtxas(const std::string &Ptx, const PtxasOptions &Options);
 void readFigures(const std::string &Text, const std::string &Kernel,
                  PtxasResult &Result);
 
+/// The line of the first error in what a program of the toolkit printed.
+std::string firstErrorLine(const std::string &Text);
+
 } // namespace r3::replay

@@ -25,6 +25,7 @@ constexpr double DeadlineFactor = 20;
 constexpr unsigned CheckedSlower = 5;
 constexpr double MostDeadlineMs = 24 * 3600 * 1000.0;
 constexpr unsigned MostRepetitions = 100000;
+constexpr uint64_t NvccDeadlineMs = 120000; // of a whole unit
 constexpr unsigned MostCompilers = 1024;
 
 /// The device is served from one core.
@@ -53,6 +54,7 @@ std::string Session::answer(uint64_t Id, const std::string &Json) {
             : Verb == "know"     ? know(*Request)
             : Verb == "evaluate" ? evaluate(*Request)
             : Verb == "measure"  ? measure(*Request)
+            : Verb == "nvcc"     ? nvcc()
             : Verb == "rates"    ? rates()
             : Verb == "unload"
                 ? unload()
@@ -471,6 +473,17 @@ Session::Reply Session::prepare(const json::Value &Request) {
       .real("floorColdUs", floorUs(P, CacheMode::Cold))
       .real("floorWarmUs", floorUs(P, CacheMode::Warm))
       .times(P.Ms)
+      .json();
+}
+
+Session::Reply Session::nvcc() {
+  if (!Kernel)
+    return Error(ErrorCode::Usage, "nvcc before load");
+  const Build B = Compiler->nvcc(NvccDeadlineMs);
+  return Message("reply")
+      .outcome(B.Ending, B.Message)
+      .text("ptx",
+            {reinterpret_cast<const char *>(B.Binary.data()), B.Binary.size()})
       .json();
 }
 

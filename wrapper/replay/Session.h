@@ -62,6 +62,7 @@ private:
   Reply know(const json::Value &Request);
   Reply evaluate(const json::Value &Request);
   Reply measure(const json::Value &Request);
+  Reply nvcc();
   Reply rates();
   Reply unload();
 
