@@ -56,6 +56,7 @@ public:
     Own.Change = Variant();
     return W->measure(Own);
   }
+  Expected<NvccReport> nvcc() override { return W->nvcc(); }
   Expected<RatesReport> rates() override { return W->rates(); }
 
 private:

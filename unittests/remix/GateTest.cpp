@@ -34,6 +34,8 @@ struct World {
   Outcome OptimisedVerdict = Outcome::Ok; // Duplicate: the same code
   Outcome OptimisedTimed = Outcome::Ok;
   bool LosesOptimised = false;
+  double NvccGain = 1.03;
+  NvccReport Nvcc = {Outcome::Ok, "", ".version 9.0"};
   Accept Which = Accept::Rounding; // that clang -O3 is judged by
   double CloseTo = 0;
   std::atomic<bool> Stop{false};
@@ -41,6 +43,7 @@ struct World {
 };
 
 bool isOptimised(const Variant &V) { return V.Pipeline == "default<O3>"; }
+bool isNvcc(const Variant &V) { return V.Ptx == ".version 9.0"; }
 
 class FakeEvaluator : public Evaluator {
 public:
@@ -70,6 +73,10 @@ public:
     R.FloorColdUs = R.FloorWarmUs = W.FloorUs;
     return R;
   }
+  Expected<NvccReport> nvcc() override {
+    EXPECT_EQ(W.Backend, "cuda");
+    return W.Nvcc;
+  }
   Expected<RatesReport> rates() override { return RatesReport(); }
   Expected<EvaluationReport> evaluate(const EvaluationRequest &What) override {
     EvaluationReport R;
@@ -86,6 +93,12 @@ public:
       R.Message = "too new";
       return R;
     }
+    if (isNvcc(What.Change)) {
+      EXPECT_EQ(What.Known, std::vector<std::string>{"original"});
+      EXPECT_EQ(What.Which, Accept::Rounding);
+      EXPECT_EQ(What.Change.PtxasLevel, "O3");
+      return R;
+    }
     W.Checks = What.Checks;
     W.Recordings = What.Recordings.size();
     R.Result = W.Verdict;
@@ -96,7 +109,8 @@ public:
     MeasurementReport R;
     const bool Aa = What.Change.isOriginal();
     const bool Optimised = isOptimised(What.Change);
-    if (!Aa && !Optimised)
+    const bool Nvcc = isNvcc(What.Change);
+    if (!Aa && !Optimised && !Nvcc)
       ++W.Measured.back();
     if (!Aa && W.WhileTimed != Outcome::Ok) {
       R.Result = W.WhileTimed;
@@ -110,6 +124,7 @@ public:
     }
     const bool Cold = What.Mode == CacheMode::Cold;
     const double Gain = Aa          ? 1
+                        : Nvcc      ? W.NvccGain
                         : Optimised ? W.OptimisedGain
                         : Cold      ? W.Gain
                                     : W.WarmGain;
@@ -173,36 +188,49 @@ TEST_F(GateTest, AGainIsAcceptedFromTwoProcesses) {
   EXPECT_EQ(R->Weakness, "");
   EXPECT_EQ(W.Checks, gateChecks());
   EXPECT_EQ(W.Recordings, 3u);
-  EXPECT_EQ(W.Started, 4u);       // verification, two times timing, baseline
-  ASSERT_EQ(R->Gains.size(), 2u); // one a class, the longest first
-  EXPECT_EQ(R->Gains[0].Recording, 1u);         // held out
+  EXPECT_EQ(W.Started, 5u); // verification, two times timing, two baselines
+  ASSERT_EQ(R->Gains.size(), 2u);       // one a class, the longest first
+  EXPECT_EQ(R->Gains[0].Recording, 1u); // held out
   EXPECT_EQ(R->Gains[0].Mode, CacheMode::Cold); // takes as long as the program
   EXPECT_EQ(R->Gains[1].Mode, CacheMode::Warm);
   EXPECT_NEAR(R->Gains[0].Judged.Ratio, 1.1, 0.01);
   EXPECT_GT(R->Gains[0].Judged.AtLeast, 1.05);
   EXPECT_EQ(R->Gains[0].AaRatios.size(), 2u);
-  ASSERT_EQ(R->Baselines.size(), 1u);
+  ASSERT_EQ(R->Baselines.size(), 2u);
   EXPECT_EQ(R->Baselines[0].Name, "clang -O3");
   EXPECT_NEAR(R->Baselines[0].Ratio, 1.05, 0.01);
   EXPECT_LT(R->Baselines[0].AtLeast, R->Baselines[0].Ratio);
   EXPECT_GT(R->Baselines[0].AtMost, R->Baselines[0].Ratio);
+  EXPECT_EQ(R->Baselines[1].Name, "nvcc -O3");
+  EXPECT_NEAR(R->Baselines[1].Ratio, 1.03, 0.01);
+}
+
+TEST_F(GateTest, ABaselineSaysWhyThereIsNoCode) {
+  W.Nvcc = {Outcome::BuildFailed, "there is no nvcc beside ptxas", ""};
+  auto R = run();
+  ASSERT_TRUE(R && R->Baselines.size() == 2);
+  EXPECT_EQ(R->Baselines[1].Message,
+            "build-failed: there is no nvcc beside ptxas");
+  EXPECT_EQ(R->Baselines[1].Ratio, 0);
+  EXPECT_EQ(R->Baselines[0].Message, "");
+  EXPECT_TRUE(R->Accepted);
 }
 
 TEST_F(GateTest, ABaselineMayHaveNoTime) {
   W.OptimisedVerdict = Outcome::Duplicate;
   auto R = run();
-  ASSERT_TRUE(R && R->Baselines.size() == 1);
+  ASSERT_TRUE(R && R->Baselines.size() == 2);
   EXPECT_EQ(R->Baselines[0].Message, "the same code as the original's");
   W.OptimisedVerdict = Outcome::Wrong;
   R = run();
-  ASSERT_TRUE(R && R->Baselines.size() == 1);
+  ASSERT_TRUE(R && R->Baselines.size() == 2);
   EXPECT_EQ(R->Baselines[0].Message, "wrong: too new");
   EXPECT_EQ(R->Baselines[0].Ratio, 0);
   EXPECT_TRUE(R->Accepted);
   W.OptimisedVerdict = Outcome::Ok;
   W.OptimisedTimed = Outcome::BelowResolution;
   R = run();
-  ASSERT_TRUE(R && R->Baselines.size() == 1);
+  ASSERT_TRUE(R && R->Baselines.size() == 2);
   EXPECT_EQ(R->Baselines[0].Message, "below-resolution: too short");
 }
 
@@ -211,7 +239,7 @@ TEST_F(GateTest, ALostBaselineTakesNoGainBack) {
   auto R = run();
   ASSERT_TRUE(R) << R.error().message();
   EXPECT_TRUE(R->Accepted);
-  ASSERT_EQ(R->Baselines.size(), 1u);
+  ASSERT_EQ(R->Baselines.size(), 2u);
   EXPECT_EQ(R->Baselines[0].Message, "the worker is gone");
 }
 
@@ -219,7 +247,7 @@ TEST_F(GateTest, ABaselineIsJudgedAsTheVariantIs) {
   W.Which = Options.Which = Accept::Bits;
   W.CloseTo = Options.CloseTo = 0.01;
   auto R = run();
-  ASSERT_TRUE(R && R->Baselines.size() == 1);
+  ASSERT_TRUE(R && R->Baselines.size() == 2);
   EXPECT_EQ(R->Baselines[0].Message, "");
 }
 
@@ -266,7 +294,7 @@ TEST_F(GateTest, ScatteredKernelsAreTimedInMoreProcesses) {
   W.Gain = W.WarmGain = 1.5;
   auto R = run();
   ASSERT_TRUE(R);
-  EXPECT_EQ(W.Started, 12u);
+  EXPECT_EQ(W.Started, 13u);
   EXPECT_EQ(R->Gains[0].Processes, 4u);
   EXPECT_EQ(R->Gains[0].AaRatios.size(), 10u);
   EXPECT_GT(R->Gains[0].Judged.Needed, 1.01);
@@ -296,6 +324,7 @@ TEST_F(GateTest, TheCpuDeviceHasNoColdCaches) {
   ASSERT_TRUE(R);
   EXPECT_EQ(R->Gains[0].Mode, CacheMode::Warm);
   EXPECT_EQ(W.Measured[W.Started - 2], 2u); // two recordings, one mode
+  EXPECT_EQ(R->Baselines.size(), 1u);       // nvcc has none for it
 }
 
 TEST_F(GateTest, TooShortKernelsAreRightAndNoGain) {

@@ -55,6 +55,7 @@ public:
   Expected<MeasurementReport> measure(const MeasurementRequest &) override {
     return fail(ErrorCode::Usage, "nothing is measured");
   }
+  Expected<NvccReport> nvcc() override { return NvccReport(); }
   Expected<RatesReport> rates() override { return RatesReport(); }
 
   Expected<EvaluationReport> evaluate(const EvaluationRequest &What) override {

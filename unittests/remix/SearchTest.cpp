@@ -61,6 +61,7 @@ public:
   Expected<MeasurementReport> measure(const MeasurementRequest &) override {
     return fail(ErrorCode::Usage, "a search measures nothing");
   }
+  Expected<NvccReport> nvcc() override { return NvccReport(); }
   Expected<RatesReport> rates() override { return RatesReport(); }
   Error know(const std::vector<KnownBinary> &All) override {
     for (const KnownBinary &B : All)

@@ -92,7 +92,7 @@ Expected<GateReport> Gate::run(const std::vector<SearchRecording> &Recordings,
     if (Error E = time(Change))
       return E;
   if (Report.Accepted)
-    if (Error E = timeBaseline())
+    if (Error E = timeBaselines())
       return E;
   return std::move(Report);
 }
@@ -314,38 +314,67 @@ Error Gate::timeOnce(const Variant &Change, std::vector<Timed> &All,
   return Error::success();
 }
 
-Error Gate::timeBaseline() {
-  if (Error E = stopped())
-    return E;
-  Tell("timing clang -O3", 0.95);
-  auto Made = clangBaseline();
-  if (Error E = stopped())
-    return E;
-  Report.Baselines.push_back(
-      Made ? std::move(*Made) : Baseline{"clang -O3", Made.error().message()});
+/// Who else compiles the original's source.
+struct Gate::Rival {
+  std::string Name;
+  Accept Which; // what its results may be
+  /// Its code, as a variant of the kernel that the worker has loaded. Not Ok:
+  /// there is none, and why.
+  std::function<Expected<NvccReport>(Evaluator &, Variant &)> Compile;
+};
+
+Error Gate::timeBaselines() {
+  const bool Cuda = Report.Device.Backend == "cuda";
+  std::vector<Rival> All = {
+      {"clang -O3", Options.Which, [&](Evaluator &, Variant &Code) {
+         Code.Pipeline = "default<O3>";
+         Code.Level = "O3";
+         if (Cuda)
+           Code.PtxasLevel = "O3";
+         return Expected<NvccReport>(NvccReport());
+       }}};
+  if (Cuda) // another compiler rounds elsewhere
+    All.push_back(
+        {"nvcc -O3", Accept::Rounding, [](Evaluator &W, Variant &Code) {
+           auto Made = W.nvcc();
+           Code.Ptx = Made ? Made->Ptx : "";
+           Code.PtxasLevel = "O3";
+           return Made;
+         }});
+  for (const Rival &R : All) {
+    if (Error E = stopped())
+      return E;
+    Tell("timing " + R.Name, 0.95);
+    auto Made = timeBaseline(R);
+    if (Error E = stopped())
+      return E;
+    Report.Baselines.push_back(Made ? std::move(*Made)
+                                    : Baseline{R.Name, Made.error().message()});
+  }
   return Error::success();
 }
 
-Expected<Baseline> Gate::clangBaseline() {
+Expected<Baseline> Gate::timeBaseline(const Rival &R) {
   auto W = Source();
   if (!W)
     return W.error().in("the worker did not start");
   const RecordingGain &Longest = Report.Gains[0];
   if (Error E = (*W)->load({Report.Recordings[Longest.Recording].Path}))
     return E;
-  Variant O3;
-  O3.Pipeline = "default<O3>";
-  O3.Level = "O3";
-  if (Report.Device.Backend == "cuda")
-    O3.PtxasLevel = "O3";
-  Baseline B{"clang -O3"};
+  Baseline B{R.Name};
   auto Failed = [&](Outcome Result, const std::string &Why) {
     B.Message = std::string(outcomeName(Result)) + ": " + Why;
     return B;
   };
-  EvaluationRequest Built{O3, {0}};
+  Variant Code;
+  auto Compiled = R.Compile(**W, Code);
+  if (!Compiled)
+    return Compiled.error();
+  if (Compiled->Result != Outcome::Ok)
+    return Failed(Compiled->Result, Compiled->Message);
+  EvaluationRequest Built{Code, {0}};
   Built.Known = {Report.Original.Code};
-  Built.Which = Options.Which;
+  Built.Which = R.Which;
   Built.CloseTo = Options.CloseTo;
   auto Found = (*W)->evaluate(Built);
   if (!Found)
@@ -356,11 +385,11 @@ Expected<Baseline> Gate::clangBaseline() {
   }
   if (Found->Result != Outcome::Ok)
     return Failed(Found->Result, Found->Message);
-  MeasurementRequest What{O3, 0, Longest.Mode};
+  MeasurementRequest What{Code, 0, Longest.Mode};
   What.Batches = std::max(Options.Batches / FewProcesses,
                           unsigned(trust::valuesNeeded(BaselineError)));
   What.Seed = Options.Seed;
-  What.Which = Options.Which;
+  What.Which = R.Which;
   What.CloseTo = Options.CloseTo;
   auto M = (*W)->measure(What);
   if (!M)

@@ -51,7 +51,7 @@ struct RecordingGain {
 /// What somebody else makes of the original's source, timed like the variant on
 /// the recording that takes longest. Ratios: the original's time to its own.
 struct Baseline {
-  std::string Name;    // "clang -O3"
+  std::string Name;    // "clang -O3", "nvcc -O3" (on CUDA devices)
   std::string Message; // why there are no times; empty: there are
   double Ratio = 0, AtLeast = 0, AtMost = 0; // bounds of 97.5 % each
 };
@@ -101,9 +101,10 @@ private:
   Error measureAa(Evaluator &W, Timed &T);
   void chooseTimed(std::vector<Timed> &All) const;
   void judge(const std::vector<Timed> &All);
-  /// In a new process. What goes wrong there is no error of the variant's.
-  Error timeBaseline();
-  Expected<Baseline> clangBaseline();
+  /// Each in a new process. What goes wrong there is no error of the variant's.
+  Error timeBaselines();
+  struct Rival;
+  Expected<Baseline> timeBaseline(const Rival &R);
   Error stopped() const;
 
   EvaluatorSource Source;

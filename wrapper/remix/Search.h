@@ -53,6 +53,7 @@ public:
 
   virtual Expected<MeasurementReport>
   measure(const MeasurementRequest &What) = 0;
+  virtual Expected<NvccReport> nvcc() = 0;
   virtual Expected<RatesReport> rates() = 0;
 
 private:

@@ -36,6 +36,7 @@ public:
   Expected<MeasurementReport> measure(const MeasurementRequest &What) override {
     return W->measure(What);
   }
+  Expected<NvccReport> nvcc() override { return W->nvcc(); }
   Expected<RatesReport> rates() override { return W->rates(); }
   unsigned compilers() const override { return W->compilers(); }
   Error know(const std::vector<KnownBinary> &All) override {
