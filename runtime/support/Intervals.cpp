@@ -37,6 +37,16 @@ uint64_t IntervalSet::bytes() const {
   return Sum;
 }
 
+std::vector<Interval> IntervalSet::within(uint64_t Begin, uint64_t End) const {
+  std::vector<Interval> Result;
+  auto At =
+      std::partition_point(List.begin(), List.end(),
+                           [&](const Interval &I) { return I.End <= Begin; });
+  for (; At != List.end() && At->Begin < End; ++At)
+    Result.push_back({std::max(At->Begin, Begin), std::min(At->End, End)});
+  return Result;
+}
+
 IntervalSet IntervalSet::minus(const IntervalSet &Other) const {
   IntervalSet Result;
   auto Next = Other.List.begin();

@@ -30,6 +30,8 @@ public:
   const std::vector<Interval> &intervals() const { return List; }
   bool empty() const { return List.empty(); }
   uint64_t bytes() const;
+  /// What of it lies from Begin to End, which is behind Begin.
+  std::vector<Interval> within(uint64_t Begin, uint64_t End) const;
   /// What is in this set and not in Other.
   IntervalSet minus(const IntervalSet &Other) const;
   bool operator==(const IntervalSet &) const = default;

@@ -55,6 +55,17 @@ TEST(Intervals, AreThoseOfTheBits) {
     for (size_t I = 0; I < Bits; ++I)
       Minus[I] = A[I] && !B[I];
     ASSERT_EQ(bitsOf(SetA.minus(SetB)), Minus);
+    const size_t Begin = Random() % Bits,
+                 End = Begin + 1 + Random() % (Bits - Begin);
+    Reference Within(Bits);
+    for (size_t I = Begin; I < End; ++I)
+      Within[I] = A[I];
+    IntervalSet Cut;
+    for (const Interval &I : SetA.within(Begin, End)) {
+      ASSERT_LT(I.Begin, I.End);
+      Cut.append(I);
+    }
+    ASSERT_EQ(bitsOf(Cut), Within);
   }
 }
 

@@ -14,8 +14,9 @@ using Clock = std::chrono::steady_clock;
 /// Whether it looks at the variant in builds of its own.
 static bool needsCompiler(Check What) {
   return What == Check::Trace || What == Check::Coverage ||
-         What == Check::Reads || What == Check::Frozen ||
-         What == Check::Guards || What == Check::BlockOrder;
+         What == Check::Reads || What == Check::Unread ||
+         What == Check::Frozen || What == Check::Guards ||
+         What == Check::BlockOrder;
 }
 
 /// A check that does not apply is left out of the verdict: it says why in
@@ -65,6 +66,7 @@ trust::Judgement Session::checkAfter(Evaluation &E) {
       {Check::BlockOrder, &Session::checkBlockOrder},
       {Check::Sanitizer, &Session::checkSanitizer},
       {Check::Perturbed, &Session::checkPerturbed},
+      {Check::Unread, &Session::checkUnread},
       {Check::Relocated, &Session::checkRelocated},
       {Check::Pristine, &Session::checkPristine},
   };

@@ -211,8 +211,9 @@ private:
                           DerivedChunks &Chunks);
   double fastestNs(size_t Index, const char *Slot, unsigned Launches);
 
-  // Perturbed.cpp, Relocated.cpp.
+  // Perturbed.cpp, Unread.cpp, Relocated.cpp.
   CheckOutcome checkPerturbed(Evaluation &E);
+  CheckOutcome checkUnread(Evaluation &E);
   CheckOutcome checkRelocated(Evaluation &E);
   std::string untraced(const Evaluation &E) const;
   trust::Judgement compareTimes(Session &Derived, size_t Index, size_t Origin);
