@@ -27,6 +27,7 @@ struct World {
   double LaunchNoise = 0.002, ProcessNoise = 0;
   double ColdUs = 100, WarmUs = 60;
   std::string Irreproducible; // recordings whose path contains it
+  std::string Unknown;        // to the variant, which is wrong there
   CheckSet Checks;            // asked for
   size_t Recordings = 0;      // in the last evaluation
   double FloorUs = 0;
@@ -102,7 +103,10 @@ public:
     W.Checks = What.Checks;
     W.Recordings = What.Recordings.size();
     R.Result = W.Verdict;
-    R.Message = W.Verdict == Outcome::Ok ? "" : "y[3] differs";
+    for (size_t Index : What.Recordings)
+      if (Paths[Index] == W.Unknown)
+        R.Result = Outcome::Wrong;
+    R.Message = R.Result == Outcome::Ok ? "" : "y[3] differs";
     return R;
   }
   Expected<MeasurementReport> measure(const MeasurementRequest &What) override {
@@ -203,6 +207,36 @@ TEST_F(GateTest, AGainIsAcceptedFromTwoProcesses) {
   EXPECT_GT(R->Baselines[0].AtMost, R->Baselines[0].Ratio);
   EXPECT_EQ(R->Baselines[1].Name, "nvcc -O3");
   EXPECT_NEAR(R->Baselines[1].Ratio, 1.03, 0.01);
+}
+
+TEST_F(GateTest, AHeldOutRecordingRejectsWhatKnowsTheOthers) {
+  W.Unknown = "a1"; // the search sees a0 and b0
+  auto R = run();
+  ASSERT_TRUE(R);
+  EXPECT_TRUE(R->Recordings[1].Held);
+  EXPECT_EQ(R->Result, Outcome::Wrong);
+  EXPECT_FALSE(R->Accepted);
+  // Without it, it is accepted, and that is said to be weak.
+  Recordings.erase(Recordings.begin() + 1);
+  R = run();
+  ASSERT_TRUE(R);
+  EXPECT_TRUE(R->Accepted);
+  EXPECT_EQ(R->Weakness, "no recording was held out");
+}
+
+TEST_F(GateTest, WhatSomebodyWroteHoldsInTheClassesThatItPassed) {
+  auto R = run();
+  ASSERT_TRUE(R);
+  EXPECT_TRUE(R->OnlyClasses.empty()); // a pipeline
+  Variant Source;
+  Source.Patch = "--- a/k.cu\n";
+  R = run(Source);
+  ASSERT_TRUE(R);
+  EXPECT_EQ(R->OnlyClasses, (std::vector<std::string>{"a", "b"}));
+  W.Verdict = Outcome::Wrong;
+  R = run(Source);
+  ASSERT_TRUE(R);
+  EXPECT_TRUE(R->OnlyClasses.empty());
 }
 
 TEST_F(GateTest, ABaselineSaysWhyThereIsNoCode) {

@@ -229,6 +229,9 @@ private:
                          std::to_string(Classes.size()) +
                          (Classes.size() == 1 ? " class" : " classes") + ", " +
                          std::to_string(Held) + " held out of the search");
+    if (const json::Value *Only = json::array(D, "onlyClasses"))
+      for (const json::Value &Class : Only->GetArray())
+        line("only for", Class.GetString());
     if (const json::Value *Left = json::array(D, "leftOut"))
       for (const json::Value &Text : Left->GetArray())
         line("left out", Text.GetString());

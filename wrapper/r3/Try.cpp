@@ -468,6 +468,8 @@ private:
     if (T.result() == Outcome::Ok)
       line("checks: " + (Made.empty() ? "none" : Made) +
            (Not.empty() ? "" : "; not made: " + Not));
+    for (const std::string &Class : T.Found.OnlyClasses)
+      line("only for launches like " + Class);
     if (T.result() == Outcome::Ok && !T.Found.Weakness.empty())
       line("weak evidence: " + T.Found.Weakness);
   }

@@ -96,6 +96,7 @@ std::string Writer::write(const GateReport &Found) {
   flag("accepted", Found.Accepted);
   text("level", evidenceLevel(Found));
   text("weakness", Found.Weakness);
+  texts("onlyClasses", Found.OnlyClasses);
   text("device", Found.Device.Key);
   text("tools", Found.Device.Tools);
   text("tolerance", Found.Variant.Tolerance);

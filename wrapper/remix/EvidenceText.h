@@ -3,7 +3,7 @@
 // What a gate found, as the JSON that the journal keeps (evidence.detail) and
 // that commands print:
 //   {outcome, message, accepted, level: "strong" | "weak" | "rejected",
-//    weakness,
+//    weakness, onlyClasses: [argument class; none: it holds in all],
 //    device, tools, tolerance,
 //    recordings: [{id, class, held, programUs}], leftOut: [text],
 //    checks: [{check, made, outcome, message, milliseconds}],

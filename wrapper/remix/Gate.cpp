@@ -44,6 +44,13 @@ void addNew(std::vector<std::string> &List, const std::string &Text) {
     List.push_back(Text);
 }
 
+/// Whether the source is the original's, and blocks get another shape only by a
+/// pass that keeps what they compute.
+bool keepsMeaning(const Variant &V) {
+  return V.Patch.empty() && V.Ptx.empty() &&
+         (V.Launch.empty() || !V.Remap.empty());
+}
+
 } // namespace
 
 /// One recording in both cache modes.
@@ -157,6 +164,9 @@ Error Gate::verify(const std::vector<SearchRecording> &Recordings,
       leaveOut(I);
   Report.Result = Report.Variant.Result;
   Report.Message = Report.Variant.Message;
+  if (Report.Result == Outcome::Ok && !keepsMeaning(Change))
+    for (const SearchRecording &R : Report.Recordings)
+      addNew(Report.OnlyClasses, R.About.Class);
   if (!Change.Ptx.empty())
     Report.Weakness = "of PTX nobody knows what it takes for granted";
   else if (std::none_of(Report.Recordings.begin(), Report.Recordings.end(),

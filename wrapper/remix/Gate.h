@@ -64,6 +64,10 @@ struct GateReport {
   /// Why the evidence is weak; empty: a held-out recording passed, too, and the
   /// source is known.
   std::string Weakness;
+  /// Where it is right, the argument classes that it is right in and for: of
+  /// what somebody wrote nobody knows more. Nothing: all, since only a compiler
+  /// changed the code.
+  std::vector<std::string> OnlyClasses;
   /// That the original reproduces and the variant's guards admit.
   std::vector<SearchRecording> Recordings;
   std::vector<std::string> LeftOut; // others, with the reason
