@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "wrapper/r3/SearchReport.h"
+
+#include "runtime/support/Json.h"
+#include "wrapper/r3/SearchWatcher.h"
+#include "wrapper/r3/Text.h"
+
+namespace r3 {
+
+namespace {
+
+void writeSpread(json::PrettyWriter &W, const RatioSpread &Gain) {
+  W.StartObject();
+  W.Key("median");
+  W.Double(Gain.Median);
+  W.Key("low");
+  W.Double(Gain.Low);
+  W.Key("high");
+  W.Double(Gain.High);
+  W.EndObject();
+}
+
+void writeEvaluation(json::PrettyWriter &W, const Evaluation &E) {
+  W.StartObject();
+  W.Key("variant");
+  W.String(E.Change.id().hex());
+  W.Key("note");
+  W.String(E.Note);
+  W.Key("change");
+  std::string Change = E.Change.canonicalJson();
+  W.RawValue(Change.data(), Change.size(), rapidjson::kObjectType);
+  W.Key("outcome");
+  W.String(std::string(outcomeName(E.Result)));
+  W.Key("message");
+  W.String(E.Message);
+  W.Key("code");
+  W.String(E.Code);
+  W.Key("registers");
+  W.Uint(E.Registers);
+  W.Key("spills");
+  W.Uint(E.Spills);
+  W.Key("gain");
+  writeSpread(W, E.Gain);
+  W.EndObject();
+}
+
+Error writeKernel(json::PrettyWriter &W, Journal &Log, const KernelProgress &P,
+                  const Confirmation &C) {
+  auto All = Log.evaluations({P.Kernel->About.Key, "", P.Setting, 0});
+  if (!All)
+    return All.error();
+  W.StartObject();
+  W.Key("key");
+  W.String(P.Kernel->About.Key);
+  W.Key("name");
+  W.String(P.Kernel->About.Name);
+  W.Key("variants"); // null: more than are counted
+  if (P.Variants)
+    W.Uint64(*P.Variants);
+  else
+    W.Null();
+  W.Key("tried");
+  W.Uint64(P.Tried);
+  W.Key("skipped");
+  W.String(P.Skipped);
+  W.Key("noise");
+  writeSpread(W, P.Noise);
+  W.Key("outcomes");
+  W.StartObject();
+  for (const auto &[Result, Count] : P.Counts) {
+    W.Key(std::string(outcomeName(Result)));
+    W.Uint64(Count);
+  }
+  W.EndObject();
+  W.Key("best");
+  if (P.Best)
+    writeEvaluation(W, *P.Best);
+  else
+    W.Null();
+  W.Key("evidence");
+  if (C.Accepted)
+    W.RawValue(C.Accepted->Detail.data(), C.Accepted->Detail.size(),
+               rapidjson::kObjectType);
+  else
+    W.Null();
+  W.Key("unconfirmed"); // why there is no evidence
+  W.String(C.Why);
+  W.Key("evaluations");
+  W.StartArray();
+  for (const Evaluation &E : *All)
+    if (!E.Change.isOriginal())
+      writeEvaluation(W, E);
+  W.EndArray();
+  W.EndObject();
+  return Error::success();
+}
+
+std::string confirmedText(const RatioSpread &Gain) {
+  return gainText(Gain.Median, Gain.Low, Gain.High);
+}
+
+} // namespace
+
+void SearchReport::print(Context &Given) const {
+  bool Cpu = Given.Backend == "cpu";
+  Given.Out.print("device " + Summary.Device.Key +
+                  (Cpu ? " (CPU time, not a GPU's)" : "") + "\n");
+  Table Lines({"KERNEL", ">GAIN", "EVIDENCE", ">RANKED", ">NOISE", "OF", "BY",
+               "TRIED"});
+  for (size_t I = 0; I < Summary.Kernels.size(); ++I) {
+    const KernelProgress &P = Summary.Kernels[I];
+    const Confirmation *C = I < Confirmed.size() ? &Confirmed[I] : nullptr;
+    const bool Won = C && C->Accepted;
+    std::string Ranked = P.Best ? gainText(P.Best->Gain.Median,
+                                           P.Best->Gain.Low, P.Best->Gain.High)
+                                : "-";
+    std::string Noise = P.Noise.Median > 0
+                            ? format("[%.3f, %.3f]", P.Noise.Low, P.Noise.High)
+                            : "-";
+    const Evaluation *By = Won ? &*C->Variant : P.Best ? &*P.Best : nullptr;
+    Lines.add({shortened(printable(P.Kernel->About.Name), 48),
+               Won ? Given.Out.good(confirmedText(C->Accepted->Gain)) : "-",
+               Won ? C->Accepted->Level : "-", Ranked, Noise,
+               P.Variants ? format("%zu/%zu", P.Tried, *P.Variants)
+                          : format("%zu", P.Tried),
+               By ? shortened(By->Note, 40) : "",
+               P.Skipped.empty() ? countsText(P.Counts)
+                                 : "skipped: " + printable(P.Skipped)});
+  }
+  Given.Out.print(Lines.text());
+  for (size_t I = 0; I < Confirmed.size(); ++I)
+    if (!Confirmed[I].Why.empty())
+      Given.Out.print(printable(Summary.Kernels[I].Kernel->About.Name) +
+                      ": no gain is confirmed: " + Confirmed[I].Why + "\n");
+  if (Summary.WorkersLost)
+    Given.Out.print(plural(Summary.WorkersLost, "worker") + " lost\n");
+  Given.Out.print(nextStep(Given));
+}
+
+/// What makes use of what was found.
+std::string SearchReport::applyStep(const Context &Given) const {
+  bool Strong = false, Weak = false;
+  for (const Confirmation &C : Confirmed)
+    if (C.Accepted)
+      (C.Accepted->Level == "strong" ? Strong : Weak) = true;
+  if (!Strong && !Weak)
+    return "";
+  return std::string("; next: r3 explain, r3 apply") +
+         (Given.Backend == "cpu" ? " --device cpu" : "") +
+         (Weak ? " --accept weak" : "");
+}
+
+std::string SearchReport::nextStep(const Context &Given) const {
+  const Session &State = Summary.State;
+  std::string Spent =
+      clockText(State.SpentMs) + " of " + clockText(State.BudgetMs) + " spent";
+  if (Summary.Interrupted)
+    return "interrupted, nothing is lost: the same command goes on (" + Spent +
+           ")\n";
+  if (State.State == "spent")
+    return "the budget is used up (" + Spent + "): --more 10m" +
+           std::string(State.MaxEvaluations ? " or a larger --max-evals" : "") +
+           " goes on" + applyStep(Given) + "\n";
+  if (State.State == "complete")
+    return "the whole space was tried (" + Spent +
+           "); --seed N draws another one" + applyStep(Given) + "\n";
+  return "not all of the space was tried (" + Spent +
+         "): the same command goes on" + applyStep(Given) + "\n";
+}
+
+Error SearchReport::printJson(Context &Given, Journal &Log) const {
+  rapidjson::StringBuffer Buffer;
+  json::PrettyWriter W(Buffer);
+  W.StartObject();
+  W.Key("device");
+  W.String(Summary.Device.Key);
+  W.Key("backend");
+  W.String(Summary.Device.Backend);
+  W.Key("tools");
+  W.String(Summary.Device.Tools);
+  W.Key("timeKind");
+  W.String(Given.timeWord());
+  W.Key("state");
+  W.String(Summary.Interrupted ? "interrupted" : Summary.State.State);
+  W.Key("spentMs");
+  W.Uint64(Summary.State.SpentMs);
+  W.Key("budgetMs");
+  W.Uint64(Summary.State.BudgetMs);
+  W.Key("workersLost");
+  W.Uint64(Summary.WorkersLost);
+  W.Key("kernels");
+  W.StartArray();
+  for (size_t I = 0; I < Summary.Kernels.size(); ++I)
+    if (Error E =
+            writeKernel(W, Log, Summary.Kernels[I],
+                        I < Confirmed.size() ? Confirmed[I] : Confirmation()))
+      return E;
+  W.EndArray();
+  W.EndObject();
+  Given.Out.print(std::string(Buffer.GetString()) + "\n");
+  return Error::success();
+}
+
+} // namespace r3
