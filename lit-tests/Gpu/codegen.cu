@@ -4,7 +4,7 @@
 // RUN: mkdir %t && cd %t && r3 init > /dev/null && cp %s wide.cu
 // RUN: cd %t && clang-r3 %cuda -O2 wide.cu -o wide %cudart -Xcuda-ptxas -v 2> %t.first
 // RUN: cd %t && ./wide > %t.before && r3 record --device %device --min-share 0 -- ./wide > /dev/null
-// RUN: cd %t && r3 remix --device %device --json > %t.json
+// RUN: cd %t && r3 remix --device %device --space thin --json > %t.json
 // RUN: %python -c "import json,sys; k=json.load(open(sys.argv[1]))['kernels'][0]; e={e['note']: e for e in k['evaluations']}; \
 // RUN:   assert {'ptxas O1', 'ptxas O2', 'maxnreg 32', 'maxnreg 255'} <= set(e), sorted(e); \
 // RUN:   assert not set(k['outcomes']) - {'ok', 'duplicate'}, k['outcomes']; \

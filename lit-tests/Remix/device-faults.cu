@@ -4,7 +4,7 @@
 // REQUIRES: plugin
 // RUN: clang-r3 %cuda -O2 %s -o %t.exe %cudart
 // RUN: r3 --device %device record --min-share 0 -c 1 -- %t.exe
-// RUN: r3 --device %device remix --json > %t.json
+// RUN: r3 --device %device remix --space thin --json > %t.json
 // RUN: %python -c "import json,sys; d=json.load(open(sys.argv[1])); assert d['workersLost'] == 0; \
 // RUN:   assert d['state'] == 'complete' and all(k['outcomes']['ok'] for k in d['kernels']); \
 // RUN:   print(*sorted(k['name'] + ' ' + e['outcome'] for k in d['kernels'] \

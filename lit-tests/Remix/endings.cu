@@ -7,7 +7,7 @@
 // RUN: clang-r3 %cuda -O1 -gline-tables-only %s -o %t.exe %cudart
 // RUN: r3 --device cpu record --min-share 0 -- %t.exe > /dev/null
 // RUN: r3 --device cpu replay -n 1 | FileCheck %s --check-prefix=REPLAY
-// RUN: r3 --device cpu remix --json > %t.json
+// RUN: r3 --device cpu remix --space thin --json > %t.json
 // RUN: %python -c "import json,sys; [print(k['name'], e['outcome'], e['message']) \
 // RUN:   for k in json.load(open(sys.argv[1]))['kernels'] for e in k['evaluations'] \
 // RUN:   if e['outcome'] != 'duplicate']" %t.json | sort | FileCheck %s

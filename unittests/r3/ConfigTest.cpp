@@ -14,7 +14,8 @@ TEST(ConfigTest, TheTemplateChangesNothing) {
   auto C = Config::parse(ConfigTemplate, "r3.toml");
   ASSERT_TRUE(C) << C.error().message();
   EXPECT_FALSE(C->RecordLimitBytes || C->RecordClasses || C->RecordCount ||
-               C->RecordMinShare || C->RemixBudgetMs || C->Space.Edits ||
+               C->RecordMinShare || C->RemixBudgetMs || C->RemixPatience ||
+               !C->RemixSpace.empty() || C->Space.Edits ||
                !C->Space.Values.empty());
 }
 
@@ -29,6 +30,8 @@ TEST(ConfigTest, TheTemplatesCommentsAreTheDefaults) {
   EXPECT_EQ(C->RecordCount, 2u);
   EXPECT_EQ(C->RecordMinShare, 1.0);
   EXPECT_EQ(C->RemixBudgetMs, 20u * 60 * 1000);
+  EXPECT_EQ(C->RemixSpace, "full");
+  EXPECT_EQ(C->RemixPatience, 500u);
   EXPECT_EQ(C->Space.Edits, 12u);
 }
 
@@ -48,6 +51,9 @@ TEST(ConfigTest, NamesMistakesWithTheirLine) {
   EXPECT_TRUE(Fails("[record]\ncount = 0", "from 1"));
   EXPECT_TRUE(Fails("[record]\nmin-share = 101", "from 0 to 100"));
   EXPECT_TRUE(Fails("[remix]\nbudget = \"soon\"", "soon"));
+  EXPECT_TRUE(Fails("[remix]\nspace = \"small\"",
+                    "line 2: \"full\" or \"thin\" expected"));
+  EXPECT_TRUE(Fails("[remix]\npatience = 0", "from 1"));
   EXPECT_TRUE(Fails("[space]\nregisters = [32]",
                     "r3.toml: line 2: the search space has no 'registers'; it "
                     "has edits, base, passes, level"));

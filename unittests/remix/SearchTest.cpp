@@ -184,6 +184,29 @@ TEST_F(SearchTest, TakesItsVariantsFromTheSpaceThatItIsGiven) {
   EXPECT_NE(search()->State.Id, Id); // another space: another search
 }
 
+TEST_F(SearchTest, LeavesAKernelAfterSoManyVariantsWithoutABetterOne) {
+  SearchOptions Options;
+  Options.Patience = 3;
+  Kernels.push_back(Kernels[0]);
+  Kernels[1].About.Key = "k2";
+  auto S = search(Options);
+  ASSERT_TRUE(S) << S.error().message();
+  EXPECT_EQ(S->State.State, "settled");
+  for (const KernelProgress &P : S->Kernels) {
+    EXPECT_TRUE(P.Settled);
+    EXPECT_FALSE(P.Complete);
+    EXPECT_EQ(P.SinceBest, 3u);
+    EXPECT_LT(P.Tried, *P.Variants);
+  }
+  // With more patience it goes on from there.
+  const size_t Before = S->Kernels[0].Tried;
+  Options.Patience = Before + 5;
+  auto More = search(Options);
+  ASSERT_TRUE(More);
+  EXPECT_EQ(More->State.Id, S->State.Id);
+  EXPECT_GT(More->Kernels[0].Tried, Before);
+}
+
 TEST_F(SearchTest, RunsEachBinaryOnce) {
   auto S = search();
   ASSERT_TRUE(S);

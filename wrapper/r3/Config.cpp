@@ -6,6 +6,7 @@
 #include "runtime/support/Options.h"
 #include "runtime/support/Toml.h"
 
+#include <algorithm>
 #include <functional>
 
 namespace r3 {
@@ -28,6 +29,9 @@ const char *const ConfigTemplate =
     "\n"
     "[remix]\n"
     "# budget = \"20m\"    # time of a whole search\n"
+    "# space = \"full\"    # or \"thin\": some forty variants\n"
+    "# patience = 500    # variants without a better one, then the next "
+    "kernel\n"
     "\n"
     "# The generated search space. Each dimension takes a list of values, and\n"
     "# what is not named is not limited: maxnreg = [32, 64] (docs/SPACE.md).\n"
@@ -91,6 +95,20 @@ Reader text(std::optional<uint64_t> &Into,
     if (!Number)
       return wrongAt(Value, Number.error().message());
     Into = *Number;
+    return Error::success();
+  };
+}
+
+Reader choice(std::string &Into, const std::vector<std::string> &Allowed) {
+  return [&Into, Allowed](const toml::node &Value) {
+    auto Text = Value.value_exact<std::string>();
+    if (!Text || !std::count(Allowed.begin(), Allowed.end(), *Text)) {
+      std::string All;
+      for (const std::string &One : Allowed)
+        All += (All.empty() ? "\"" : " or \"") + One + "\"";
+      return wrongAt(Value, All + " expected");
+    }
+    Into = *Text;
     return Error::success();
   };
 }
@@ -185,7 +203,9 @@ Expected<Config> Config::parse(const std::string &Toml,
       {"count", count(Result.RecordCount)},
       {"min-share", percent(Result.RecordMinShare)}};
   const std::vector<KeyRow> Remix = {
-      {"budget", text(Result.RemixBudgetMs, parseDuration)}};
+      {"budget", text(Result.RemixBudgetMs, parseDuration)},
+      {"space", choice(Result.RemixSpace, {"full", "thin"})},
+      {"patience", count(Result.RemixPatience)}};
   std::optional<uint64_t> Format;
   Error E = readTable(Parsed.table(), {{"format", count(Format)},
                                        {"record", table(Record)},

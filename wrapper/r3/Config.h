@@ -7,7 +7,7 @@
 //   [record]
 //   limit = "8GB"   classes = 3   count = 2   min-share = 1.0
 //   [remix]
-//   budget = "20m"
+//   budget = "20m"   space = "full"   patience = 500
 //   [space]                     limits of it, see docs/SPACE.md
 //   edits = 4   maxnreg = [32, 64]   passes = ["licm"]
 // All but the format may be left out; unknown keys are errors.
@@ -25,7 +25,8 @@ namespace r3 {
 struct Config {
   std::optional<uint64_t> RecordLimitBytes, RecordClasses, RecordCount;
   std::optional<double> RecordMinShare; // percent
-  std::optional<uint64_t> RemixBudgetMs;
+  std::optional<uint64_t> RemixBudgetMs, RemixPatience;
+  std::string RemixSpace; // "full", "thin", or empty: not said
   SpaceLimits Space;
 
   /// Name is used in messages ("FILE: line 3: ...").

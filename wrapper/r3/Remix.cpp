@@ -25,6 +25,10 @@ uint64_t monotonicMs() {
           .count());
 }
 
+/// On the measured spaces of `bench/run optimizer` a search that waits so long
+/// finds the best; after 300 it misses 0.5 % in the mean and 3 % at worst.
+constexpr uint64_t DefaultPatience = 500;
+
 class Remix : public Command {
 public:
   void declare(Flags &Options) override {
@@ -38,10 +42,15 @@ public:
         "--max-evals", Search.MaxEvaluations,
         "evaluations of the whole search; variants with a binary that "
         "was seen before do not count (default: no limit)");
+    Options.count("--patience", Patience,
+                  "variants of a kernel without a better one, after which the "
+                  "next kernel has its turn; 0: no limit (default: 500)");
+    Options.choice("--space", Space, {"full", "thin"},
+                   "what is searched: all of docs/SPACE.md, or some forty "
+                   "variants in random order (default: full)");
     Options.choice("--optimizer", Optimizer, optimizerNames(),
-                   "search the whole space (docs/SPACE.md) by Bayesian "
-                   "optimisation, or to compare with, otherwise (default: some "
-                   "forty variants in random order)");
+                   "what searches the full space: Bayesian optimisation, or to "
+                   "compare with, another (default: bayesian)");
     Options.count("--seed", Search.Seed, "another order of variants");
     Options.flag("--no-confirm", NoConfirm,
                  "search only: the best is not sent through the gate; the same "
@@ -62,8 +71,8 @@ public:
     Search.BudgetMs =
         BudgetMs ? BudgetMs
                  : Given.Project.RemixBudgetMs.value_or(Search.BudgetMs);
-    if (!Optimizer.empty())
-      Search.Space = optimizerProposals(Optimizer, Given.Project.Space);
+    if (Error E = chooseSpace(Given.Project))
+      return E;
     auto From = Given.openStore();
     if (!From)
       return From.error();
@@ -94,6 +103,22 @@ public:
   }
 
 private:
+  Error chooseSpace(const Config &Project) {
+    Search.Patience = Patience != UINT64_MAX
+                          ? Patience
+                          : Project.RemixPatience.value_or(DefaultPatience);
+    const std::string Name = !Space.empty()                ? Space
+                             : !Project.RemixSpace.empty() ? Project.RemixSpace
+                                                           : "full";
+    if (Name == "full")
+      Search.Space = optimizerProposals(
+          Optimizer.empty() ? "bayesian" : Optimizer, Project.Space);
+    else if (!Optimizer.empty())
+      return fail(ErrorCode::Usage,
+                  "--optimizer searches the full space: add --space full");
+    return Error::success();
+  }
+
   void addKernel(Context &Given, const CatalogueKernel &K) {
     SearchKernel S = searchKernel(K);
     if (S.Recordings.empty()) {
@@ -121,6 +146,7 @@ private:
     if (!Summary)
       return Summary.error();
     Report.Summary = std::move(*Summary);
+    Report.Patience = Search.Patience;
     if (NoConfirm || Report.Summary.Interrupted)
       return Error::success();
     Error E = confirmAll(Log, workerSource(Options), Line, Signals.flag());
@@ -165,10 +191,11 @@ private:
 
   std::vector<std::string> Patterns, Unordered;
   SearchOptions Search;
-  uint64_t BudgetMs = 0;  // 0: not given
-  uint64_t Compilers = 0; // 0: the worker's choice
+  uint64_t BudgetMs = 0;          // 0: not given
+  uint64_t Patience = UINT64_MAX; // not given
+  uint64_t Compilers = 0;         // 0: the worker's choice
   bool Json = false, NoConfirm = false;
-  std::string Launcher, Optimizer;
+  std::string Launcher, Space, Optimizer;
   std::vector<SearchKernel> Kernels;
   std::vector<std::vector<SearchRecording>> GateSees; // one a kernel
   SearchReport Report;

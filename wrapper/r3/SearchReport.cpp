@@ -61,6 +61,8 @@ Error writeKernel(json::PrettyWriter &W, Journal &Log, const KernelProgress &P,
     W.Null();
   W.Key("tried");
   W.Uint64(P.Tried);
+  W.Key("settled"); // patience was at its end
+  W.Bool(P.Settled);
   W.Key("skipped");
   W.String(P.Skipped);
   W.Key("noise");
@@ -161,6 +163,10 @@ std::string SearchReport::nextStep(const Context &Given) const {
     return "the budget is used up (" + Spent + "): --more 10m" +
            std::string(State.MaxEvaluations ? " or a larger --max-evals" : "") +
            " goes on" + applyStep(Given) + "\n";
+  if (State.State == "settled")
+    return "no kernel has become faster for " + plural(Patience, "variant") +
+           " (" + Spent + "): more --patience goes on" + applyStep(Given) +
+           "\n";
   if (State.State == "complete")
     return "the whole space was tried (" + Spent +
            "); --seed N draws another one" + applyStep(Given) + "\n";

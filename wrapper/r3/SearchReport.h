@@ -12,6 +12,7 @@ namespace r3 {
 struct SearchReport {
   SearchSummary Summary;
   std::vector<Confirmation> Confirmed; // of the first kernels of Summary
+  uint64_t Patience = 0;               // of the search
 
   void print(Context &Given) const;
   /// With all evaluations of the kernels that Log holds.

@@ -54,7 +54,7 @@ struct Session {
   /// Proposals that are out at once. It stays as it was when the session began:
   /// what is proposed depends on it.
   uint64_t InFlight = 1;
-  std::string State; // "open", "complete", "spent"
+  std::string State; // "open", "complete", "spent", "settled"
   bool Resumed = false;
 };
 

@@ -66,13 +66,22 @@ Expected<SearchSummary> Search::run(const std::vector<SearchKernel> &Kernels,
 
   chargeTime();
   Summary.Interrupted = Stop;
-  bool Complete =
-      std::all_of(Summary.Kernels.begin(), Summary.Kernels.end(),
-                  [](const KernelProgress &P) { return P.Complete; });
-  Summary.State.State = Complete ? "complete" : isSpent() ? "spent" : "open";
+  Summary.State.State = endState();
   if (Error E = Log.updateSession(Summary.State))
     return E;
   return std::move(Summary);
+}
+
+std::string Search::endState() const {
+  bool Complete = true, Settled = true;
+  for (const KernelProgress &P : Summary.Kernels) {
+    Complete &= P.Complete;
+    Settled &= P.Complete || P.Settled;
+  }
+  return Complete    ? "complete"
+         : Settled   ? "settled"
+         : isSpent() ? "spent"
+                     : "open";
 }
 
 Error Search::openSession(const std::vector<SearchKernel> &Kernels) {
@@ -128,6 +137,10 @@ Error Search::searchKernel(KernelProgress &Progress, double BudgetShare) {
   Out.clear();
   Exhausted = false;
   while (!Stop) {
+    if (Options.Patience && Progress.SinceBest >= Options.Patience) {
+      Progress.Settled = true;
+      break;
+    }
     propose(**From);
     if (Out.empty()) {
       Progress.Complete = true;
@@ -242,10 +255,13 @@ void Search::account(KernelProgress &Progress, const Evaluation &Made,
     Progress.Noise = Made.Gain;
   } else {
     ++Progress.Tried;
+    ++Progress.SinceBest;
     ++Progress.Counts[Made.Result];
     bool Better = !Progress.Best || Made.Gain.Low > Progress.Best->Gain.Low;
-    if (Made.Result == Outcome::Ok && Better)
+    if (Made.Result == Outcome::Ok && Better) {
       Progress.Best = Made;
+      Progress.SinceBest = 0;
+    }
   }
   Observer.evaluated(Progress, Made, Summary.State, Fresh);
 }

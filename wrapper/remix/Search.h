@@ -92,6 +92,9 @@ struct SearchOptions {
   uint64_t BudgetMs = 20 * 60 * 1000;
   uint64_t MoreMs = 0; // added to an existing session's budget
   uint64_t MaxEvaluations = 0;
+  /// So many variants of a kernel without a better one, and the next kernel has
+  /// its turn; 0: no limit.
+  uint64_t Patience = 0;
   unsigned Pairs = 8;
   unsigned Repetitions = 3; // of the original, before anything is tried
   /// Proposals that are out at once in a new session; 0: for each compile worker
@@ -107,6 +110,8 @@ struct KernelProgress {
   std::optional<size_t> Variants;   // in the space, where that is known
   size_t Tried = 0;                 // of those, now and before
   bool Complete = false;            // there are no others
+  size_t SinceBest = 0;             // tried since the best was found
+  bool Settled = false;             // that many that patience was at its end
   std::map<Outcome, size_t> Counts; // by outcome
   RatioSpread Noise;                // original against itself
   std::optional<Evaluation> Best;   // ok, highest lower quartile
@@ -200,6 +205,7 @@ private:
   void account(KernelProgress &Progress, const Evaluation &Made, bool Fresh);
   void chargeTime();
   bool isSpent() const;
+  std::string endState() const;
 
   Journal &Log;
   EvaluatorSource Source;
