@@ -13,8 +13,10 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <fstream>
 #include <link.h>
 #include <poll.h>
+#include <sstream>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -460,6 +462,24 @@ static std::string ownFile() {
   std::string Result = Real ? Real : Path;
   ::free(Real);
   return Result;
+}
+
+uint64_t processStart(pid_t Pid) {
+  std::ifstream In("/proc/" + std::to_string(Pid) + "/stat");
+  std::string Text;
+  std::getline(In, Text);
+  // pid (name) state ppid ...; a name may hold anything.
+  const size_t NameEnd = Text.rfind(')');
+  if (NameEnd == std::string::npos)
+    return 0;
+  std::istringstream Fields(Text.substr(NameEnd + 1));
+  std::string State, Skipped;
+  Fields >> State;
+  for (int Field = 4; Field < 22; ++Field)
+    Fields >> Skipped;
+  uint64_t Start = 0;
+  Fields >> Start;
+  return State == "Z" || State == "X" ? 0 : Start; // ended, not reaped
 }
 
 std::string installationPath(const std::string &Relative) {

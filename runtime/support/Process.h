@@ -77,6 +77,10 @@ Expected<RunResult> runProcess(const SpawnOptions &Options,
                                    Deadline = {},
                                size_t LimitBytes = 16u << 20);
 
+/// When a process of this machine was started, in ticks since boot, which tells
+/// it from a later one with the same number; 0 where there is none.
+uint64_t processStart(pid_t Pid);
+
 /// Path of a file of the installation, relative to its prefix, found from the
 /// running binary (or library) that contains this code.
 std::string installationPath(const std::string &Relative);

@@ -79,6 +79,7 @@ Expected<Store> Store::open(const std::string &Path, bool Create) {
 }
 
 std::string Store::journalPath() const { return Path + "/journal.db"; }
+std::string Store::statusPath() const { return Path + "/status.json"; }
 std::string Store::packDirectory() const { return Path + "/packs"; }
 std::string Store::lockPath() const { return Path + "/in-use.lock"; }
 std::string Store::temporaryDirectory() const { return Path + "/tmp"; }

@@ -4,6 +4,7 @@
 // folder asked about; the store is $R3_STORE, else ROOT/.r3; the profile is
 // ROOT/r3.profile. This class alone knows the names of files in them:
 //   .r3/journal.db              evaluations (SQLite)
+//   .r3/status.json             what the latest search does (SearchStatus.h)
 //   .r3/recordings/KEY/ID.r3rec manifests, KEY = kernel key, ID = digest
 //   .r3/packs/*.pack, *.idx     chunks
 //   .r3/units/ID.json           unit descriptors
@@ -42,6 +43,7 @@ public:
 
   const std::string &path() const { return Path; }
   std::string journalPath() const;
+  std::string statusPath() const;
   std::string packDirectory() const;
   std::string lockPath() const;
   std::string runPath(std::string_view RunId) const;

@@ -78,6 +78,7 @@ std::unique_ptr<Command> makeList();
 std::unique_ptr<Command> makeInspect();
 std::unique_ptr<Command> makeReplay();
 std::unique_ptr<Command> makeRemix();
+std::unique_ptr<Command> makeStatus();
 std::unique_ptr<Command> makeTry();
 std::unique_ptr<Command> makeExplain();
 std::unique_ptr<Command> makeApply();

@@ -60,6 +60,14 @@ const CommandRow Rows[] = {
      "search did not see, and times from processes of their own, with bounds "
      "of 99.97 %.\n",
      false, true, makeRemix},
+    {"status", "Show what a search is doing, or the last one did",
+     "  r3 status                  from another terminal, or after it\n"
+     "  watch r3 status\n"
+     "\n"
+     "A search writes what it does into the store about once a second. Exit "
+     "status 0\n"
+     "also where none is running.\n",
+     false, false, makeStatus},
     {"try", "Try an edit of a recorded kernel: right? faster?",
      "  cp src/stencil3d.cu mine.cu; $EDITOR mine.cu\n"
      "  r3 try mine.cu --as src/stencil3d.cu\n"

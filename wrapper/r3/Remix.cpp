@@ -8,6 +8,7 @@
 #include "wrapper/r3/Interrupt.h"
 #include "wrapper/r3/SearchReport.h"
 #include "wrapper/r3/SearchWatcher.h"
+#include "wrapper/r3/StatusWriter.h"
 #include "wrapper/r3/Text.h"
 #include "wrapper/remix/Search.h"
 #include "wrapper/remix/optimizer/Optimizer.h"
@@ -91,6 +92,7 @@ public:
       return Log.error();
     if (!(*Log)->notice().empty())
       Given.warn((*Log)->notice());
+    StatusPath = From->statusPath();
     if (Error E = searchWith(Given, **Log))
       return E;
     // From here on the journal is only read.
@@ -140,8 +142,23 @@ private:
     StopOnSignal Signals;
     Progress Line(Given.Err, /*Quiet=*/false);
     SearchWatcher Watcher(Given, Line, Kernels.size());
-    r3::Search S(Log, workerSource(Options), monotonicMs, Watcher,
+    StatusWriter Status(StatusPath, Kernels.size(), Watcher);
+    r3::Search S(Log, workerSource(Options), monotonicMs, Status,
                  Signals.flag());
+    Error E = searchAndConfirm(S, Log, workerSource(Options), Line, Status,
+                               Signals.flag());
+    Report.Summary.Interrupted |= E && E.code() == ErrorCode::Interrupted;
+    if (E && !Report.Summary.Interrupted) {
+      Status.ended("failed: " + E.message());
+      return E;
+    }
+    Status.ended(Report.state());
+    return Error::success();
+  }
+
+  Error searchAndConfirm(r3::Search &S, Journal &Log,
+                         const EvaluatorSource &Source, Progress &Line,
+                         StatusWriter &Status, const std::atomic<bool> &Stop) {
     auto Summary = S.run(Kernels, Search);
     if (!Summary)
       return Summary.error();
@@ -149,22 +166,19 @@ private:
     Report.Patience = Search.Patience;
     if (NoConfirm || Report.Summary.Interrupted)
       return Error::success();
-    Error E = confirmAll(Log, workerSource(Options), Line, Signals.flag());
-    if (E && E.code() != ErrorCode::Interrupted)
-      return E;
-    Report.Summary.Interrupted = bool(E);
-    return Error::success();
+    return confirmAll(Log, Source, Line, Status, Stop);
   }
 
   /// The best of each kernel through the gate.
   Error confirmAll(Journal &Log, const EvaluatorSource &Source, Progress &Line,
-                   const std::atomic<bool> &Stop) {
+                   StatusWriter &Status, const std::atomic<bool> &Stop) {
     for (size_t I = 0; I < Report.Summary.Kernels.size(); ++I) {
       const KernelProgress &P = Report.Summary.Kernels[I];
       Report.Confirmed.emplace_back();
       if (!P.Best)
         continue;
       const std::string &Name = P.Kernel->About.Name;
+      Status.confirming(Name);
       auto Found =
           confirm(Log, P.Kernel->About.Key, P.Setting, GateSees[I], Source,
                   Stop, [&](const std::string &Step, double Done) {
@@ -189,6 +203,7 @@ private:
                 Summary.Kernels[0].Skipped.c_str());
   }
 
+  std::string StatusPath;
   std::vector<std::string> Patterns, Unordered;
   SearchOptions Search;
   uint64_t BudgetMs = 0;          // 0: not given

@@ -103,6 +103,10 @@ std::string confirmedText(const RatioSpread &Gain) {
 
 } // namespace
 
+std::string SearchReport::state() const {
+  return Summary.Interrupted ? "interrupted" : Summary.State.State;
+}
+
 void SearchReport::print(Context &Given) const {
   bool Cpu = Given.Backend == "cpu";
   Given.Out.print("device " + Summary.Device.Key +
@@ -187,7 +191,7 @@ Error SearchReport::printJson(Context &Given, Journal &Log) const {
   W.Key("timeKind");
   W.String(Given.timeWord());
   W.Key("state");
-  W.String(Summary.Interrupted ? "interrupted" : Summary.State.State);
+  W.String(state());
   W.Key("spentMs");
   W.Uint64(Summary.State.SpentMs);
   W.Key("budgetMs");

@@ -14,6 +14,8 @@ struct SearchReport {
   std::vector<Confirmation> Confirmed; // of the first kernels of Summary
   uint64_t Patience = 0;               // of the search
 
+  /// "interrupted", or the session's.
+  std::string state() const;
   void print(Context &Given) const;
   /// With all evaluations of the kernels that Log holds.
   Error printJson(Context &Given, Journal &Log) const;
