@@ -22,6 +22,7 @@ struct World {
   size_t Started = 0, Submitted = 0, Duplicates = 0;
   std::string LoseAt; // variants whose JSON contains it lose the worker
   std::string WrongAt;
+  size_t LoseAfter = 0; // so many runs a signal reaches worker and search
   bool Reproduces = true;
   std::string RefuseAt; // answered with an error
   size_t StopAfter = 0;
@@ -82,8 +83,11 @@ public:
     const unsigned Pairs = What.Pairs;
     W.NowMs += W.EvaluationMs;
     std::string Text = Change.canonicalJson();
-    if (!W.LoseAt.empty() && Text.find(W.LoseAt) != std::string::npos) {
-      W.run(Text);
+    const bool Signalled = W.LoseAfter && W.Ran.size() + 1 >= W.LoseAfter;
+    if (Signalled ||
+        (!W.LoseAt.empty() && Text.find(W.LoseAt) != std::string::npos)) {
+      W.Ran.push_back(Text);
+      W.Stop = Signalled;
       Lost = true;
       return fail(ErrorCode::NotFound, "the worker is gone");
     }
@@ -229,6 +233,16 @@ TEST_F(SearchTest, GoesOnWhereItStopped) {
   EXPECT_TRUE(Second->State.Resumed);
   EXPECT_EQ(Second->State.State, "complete");
   EXPECT_EQ(distinctRuns(), W.Ran.size());
+}
+
+TEST_F(SearchTest, BlamesNoVariantForAWorkerThatEndsWithTheJob) {
+  W.LoseAfter = 3;
+  auto S = search();
+  ASSERT_TRUE(S) << S.error().message();
+  EXPECT_TRUE(S->Interrupted);
+  EXPECT_EQ(S->WorkersLost, 0u);
+  EXPECT_EQ(inJournal(), 2u); // the original and one variant
+  EXPECT_EQ(W.Started, 1u);
 }
 
 /// What it proposes follows from all that it has learnt, and when.

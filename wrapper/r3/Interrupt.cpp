@@ -60,7 +60,8 @@ SignalHandlers::~SignalHandlers() {
     sigaction(Signal, &Old, nullptr);
 }
 
-StopOnSignal::StopOnSignal() : Handlers({SIGINT, SIGTERM, SIGHUP}, stop) {
+StopOnSignal::StopOnSignal()
+    : Handlers({SIGINT, SIGTERM, SIGHUP, SIGUSR1}, stop) {
   Stopped = false;
 }
 

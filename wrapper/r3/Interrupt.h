@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Ctrl-C and termination. While a StopOnSignal lives, the first SIGINT,
-// SIGTERM or SIGHUP sets a flag that loops look at; a second one ends the
-// process as it would have. While a ForwardSignals lives, the signals that
+// SIGTERM, SIGHUP or SIGUSR1 (which batch systems send before the time is up)
+// sets a flag that loops look at; a second one ends the process as it would
+// have. While a ForwardSignals lives, the signals that
 // this process gets go to a child. One of either at a time.
 #pragma once
 

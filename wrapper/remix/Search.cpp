@@ -227,12 +227,14 @@ Expected<bool> Search::tryOne(KernelProgress &Progress, const Candidate &Next,
     return false;
   if (Error E = prepareKernel(Progress))
     return E;
-  if (!Progress.Skipped.empty())
+  if (Stop || !Progress.Skipped.empty())
     return false;
   if (!Next.Change.isOriginal())
     if (Error E = sendAhead(Progress))
       return E;
   auto Made = evaluateOne(Progress, Next);
+  if (!Made && Made.error().code() == ErrorCode::Interrupted)
+    return false;
   if (!Made)
     return Made.error();
   // What the journal answered was not evaluated.

@@ -5,8 +5,10 @@
 #include "wrapper/remix/Search.h"
 
 #include <algorithm>
+#include <chrono>
 #include <ctime>
 #include <set>
+#include <thread>
 
 namespace r3 {
 
@@ -14,6 +16,8 @@ namespace {
 
 /// So many workers lost one after the other mean that it is not the variants.
 constexpr unsigned LostLimit = 5;
+
+constexpr std::chrono::milliseconds SignalGrace(100);
 
 class WorkerEvaluator : public Evaluator {
 public:
@@ -31,7 +35,7 @@ public:
     return W->prepare(Recording, Repetitions);
   }
   Expected<EvaluationReport> evaluate(const EvaluationRequest &What) override {
-    return W->evaluate(What);
+    return withGrace(W->evaluate(What));
   }
   Expected<MeasurementReport> measure(const MeasurementRequest &What) override {
     return W->measure(What);
@@ -45,10 +49,19 @@ public:
   Error submit(const EvaluationRequest &What) override {
     return W->submit(What);
   }
-  Expected<EvaluationReport> next() override { return W->next(); }
+  Expected<EvaluationReport> next() override { return withGrace(W->next()); }
   void drop() override { W->drop(); }
 
 private:
+  /// What ended a worker may have been sent to this process, too, a moment
+  /// later.
+  Expected<EvaluationReport>
+  withGrace(Expected<EvaluationReport> Report) const {
+    if (!Report && W->isLost())
+      std::this_thread::sleep_for(SignalGrace);
+    return Report;
+  }
+
   std::unique_ptr<r3::Worker> W;
 };
 
@@ -127,7 +140,7 @@ void Search::dropAhead() {
 }
 
 Error Search::prepareKernel(KernelProgress &Progress) {
-  while (LostInARow < LostLimit) {
+  while (!Stop && LostInARow < LostLimit) {
     if (Error E = ensureWorker())
       return E;
     if (Loaded == Progress.Kernel)
@@ -142,6 +155,8 @@ Error Search::prepareKernel(KernelProgress &Progress) {
     }
     loseWorker(E);
   }
+  if (Stop)
+    return Error::success();
   Progress.Skipped = format("%u workers lost one after the other", LostInARow);
   LostInARow = 0;
   return Error::success();
@@ -237,6 +252,10 @@ Expected<EvaluationReport> Search::askWorker(KernelProgress &Progress,
   EvaluationReport Failed;
   Failed.Message = Report.error().message();
   Failed.Result = Outcome::Refused;
+  // What ends a job is often sent to all of its processes: a worker that ends
+  // by it says nothing of the variant.
+  if (Worker->isLost() && Stop)
+    return fail(ErrorCode::Interrupted, "interrupted");
   if (Worker->isLost()) {
     Failed.Result = Outcome::WorkerLost;
     loseWorker(Report.error().in(Progress.Kernel->About.Name));

@@ -126,7 +126,10 @@ int Supervisor::run() {
   sigaddset(&Set, SIGTERM);
   sigaddset(&Set, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &Set, nullptr);
-  std::signal(SIGINT, SIG_IGN); // Ctrl-C is the client's to handle
+  // The client's to handle: Ctrl-C, and what a batch system sends to all
+  // processes of a job before its time is up.
+  std::signal(SIGINT, SIG_IGN);
+  std::signal(SIGUSR1, SIG_IGN);
   std::thread([this] { waitForSignals(); }).detach();
   std::thread([this] { readRequests(); }).detach();
   for (;;) {
