@@ -6,8 +6,9 @@
 //   FakeSupervisor [log=FILE] [slow=MS] [OUTCOME=TEXT]... SUPERVISOR
 // A variant whose JSON contains TEXT ends in OUTCOME: "lose" dies without an
 // answer, "hang" gives none, "unsteady" makes prepare fail, "torn" makes
-// batches of it lack a time, anything else is a name of Outcome.def. log= gets
-// the JSON of every variant that was run.
+// batches of it lack a time, anything else is a name of Outcome.def. "floor"
+// makes a kernel whose recordings' paths contain TEXT as fast as memory. log=
+// gets the JSON of every variant that was run.
 #include "runtime/support/Json.h"
 #include "runtime/support/Options.h"
 #include "runtime/support/Protocol.h"
@@ -63,6 +64,7 @@ private:
              R"("}})";
     }
     if (Verb == "load") {
+      noteLoad(Request);
       Once.clear();
       return R"({"verb":"reply","recordings":[]})";
     }
@@ -83,7 +85,18 @@ private:
     return R"({"verb":"reply","error":"unknown verb )" + Verb + "\"}";
   }
 
+  void noteLoad(const json::Value &Request) {
+    const json::Value *Paths = json::array(Request, "recordings");
+    AtFloor = Rules.count("floor") && Paths && !Paths->Empty() &&
+              std::string((*Paths)[0].GetString()).find(Rules["floor"]) !=
+                  std::string::npos;
+  }
+
   std::string prepared() const {
+    if (Rules.count("floor"))
+      return R"({"verb":"reply","outcome":"ok","bitExact":true,"buffers":[],)"
+             R"("originalNs":[1000,1010,990],"programNs":1000,"floorColdUs":)" +
+             std::string(AtFloor ? "0.97}" : "0.4}");
     if (Rules.count("unsteady"))
       return R"({"verb":"reply","outcome":"not-verifiable","message":"made up",)"
              R"("bitExact":false,"buffers":[{"name":"out","address":4096,)"
@@ -129,7 +142,8 @@ private:
             .hex();
     for (const auto &[Result, Part] : Rules) {
       if (Result == "log" || Result == "slow" || Result == "unsteady" ||
-          Result == "torn" || Text.find(Part) == std::string::npos)
+          Result == "torn" || Result == "floor" ||
+          Text.find(Part) == std::string::npos)
         continue;
       note(Text);
       if (Result == "lose")
@@ -177,6 +191,7 @@ private:
 
   std::map<std::string, std::string> Rules;
   std::set<std::string> Once; // binaries that are not run again
+  bool AtFloor = false;       // what is loaded
   Channel Link;
 };
 

@@ -249,6 +249,9 @@ TEST_F(SearchTest, BlamesNoVariantForAWorkerThatEndsWithTheJob) {
 class Learner : public Proposals {
 public:
   std::optional<size_t> count() const override { return std::nullopt; }
+  std::vector<std::pair<std::string, size_t>> dimensions() const override {
+    return {};
+  }
   std::optional<Candidate> next() override {
     Candidate C;
     C.Change.Pipeline = contentDigest(Learnt).hex();

@@ -6,14 +6,17 @@
 #include "wrapper/r3/Command.h"
 #include "wrapper/r3/Confirm.h"
 #include "wrapper/r3/Interrupt.h"
+#include "wrapper/r3/SearchPlan.h"
 #include "wrapper/r3/SearchReport.h"
 #include "wrapper/r3/SearchWatcher.h"
 #include "wrapper/r3/StatusWriter.h"
 #include "wrapper/r3/Text.h"
-#include "wrapper/remix/Search.h"
+#include "wrapper/remix/Headroom.h"
 #include "wrapper/remix/optimizer/Optimizer.h"
 
+#include <algorithm>
 #include <chrono>
+#include <numeric>
 
 namespace r3 {
 
@@ -59,6 +62,9 @@ public:
     Options.texts("--unordered", Unordered, "BUFFER=BYTES",
                   "the records of so many bytes of a buffer may come in any "
                   "order");
+    Options.flag("--plan", Plan,
+                 "print what would be done and spent, and what is known, and "
+                 "stop: nothing is written");
     Options.flag("--json", Json, "print JSON");
     Options.count("--compilers", Compilers,
                   "variants that are built at once while another one runs "
@@ -77,23 +83,32 @@ public:
     auto From = Given.openStore();
     if (!From)
       return From.error();
-    const Catalogue Recorded = Given.readCatalogue(*From);
-    auto Chosen = Recorded.select(Given.Backend, Patterns);
-    if (!Chosen)
-      return Chosen.error();
-    for (const CatalogueKernel *K : *Chosen)
-      addKernel(Given, *K);
-    if (Kernels.empty())
-      return fail(ErrorCode::Failed, "nothing can be searched: %s",
-                  (*Chosen)[0]->state().c_str());
+    if (Error E = chooseKernels(Given, *From))
+      return E;
+    auto Workers = Given.workerOptions(Launcher, Unordered);
+    if (!Workers)
+      return Workers.error();
+    Workers->Compilers = unsigned(std::min<uint64_t>(Compilers, UINT32_MAX));
+    Given.trace({"worker", Workers->Backend, Workers->StorePath});
+    const EvaluatorSource Source = workerSource(*Workers);
+    StopOnSignal Signals;
+    Progress Line(Given.Err, /*Quiet=*/false);
+    if (Plan)
+      return plan(Given, *From, Source, Line, Signals.flag());
 
     auto Log = Journal::openForWriting(From->journalPath(), "r3 remix");
     if (!Log)
       return Log.error();
     if (!(*Log)->notice().empty())
       Given.warn((*Log)->notice());
-    StatusPath = From->statusPath();
-    if (Error E = searchWith(Given, **Log))
+    if (Error E = order(Source, Line, Signals.flag()))
+      return E;
+    sayNoHeadroom(Given);
+    // From here on the kernels and their order are fixed.
+
+    SearchWatcher Watcher(Given, Line, Kernels.size());
+    StatusWriter Status(From->statusPath(), Kernels.size(), Watcher);
+    if (Error E = search(**Log, Source, Line, Status, Signals.flag()))
       return E;
     // From here on the journal is only read.
 
@@ -121,32 +136,89 @@ private:
     return Error::success();
   }
 
-  void addKernel(Context &Given, const CatalogueKernel &K) {
-    SearchKernel S = searchKernel(K);
-    if (S.Recordings.empty()) {
-      Given.Err.print("r3: " + printable(K.Display) +
-                      " is left out: " + K.state() + "\n");
-      return;
+  Error chooseKernels(Context &Given, const Store &From) {
+    const Catalogue Recorded = Given.readCatalogue(From);
+    auto Chosen = Recorded.select(Given.Backend, Patterns);
+    if (!Chosen)
+      return Chosen.error();
+    for (const CatalogueKernel *K : *Chosen) {
+      SearchKernel S = searchKernel(*K);
+      if (S.Recordings.empty()) {
+        Given.Err.print("r3: " + printable(K->Display) +
+                        " is left out: " + K->state() + "\n");
+        continue;
+      }
+      S.Named = !Patterns.empty();
+      Kernels.push_back(std::move(S));
+      GateSees.push_back(gateRecordings(*K));
     }
-    Kernels.push_back(std::move(S));
-    GateSees.push_back(gateRecordings(K));
+    if (Kernels.empty())
+      return fail(ErrorCode::Failed, "nothing can be searched: %s",
+                  (*Chosen)[0]->state().c_str());
+    return Error::success();
   }
 
-  Error searchWith(Context &Given, Journal &Log) {
-    auto Known = Given.workerOptions(Launcher, Unordered);
-    if (!Known)
-      return Known.error();
-    WorkerOptions Options = std::move(*Known);
-    Options.Compilers = unsigned(std::min<uint64_t>(Compilers, UINT32_MAX));
-    Given.trace({"worker", Options.Backend, Options.StorePath});
-    StopOnSignal Signals;
-    Progress Line(Given.Err, /*Quiet=*/false);
-    SearchWatcher Watcher(Given, Line, Kernels.size());
-    StatusWriter Status(StatusPath, Kernels.size(), Watcher);
-    r3::Search S(Log, workerSource(Options), monotonicMs, Status,
-                 Signals.flag());
-    Error E = searchAndConfirm(S, Log, workerSource(Options), Line, Status,
-                               Signals.flag());
+  /// First those in which there is most to gain.
+  Error order(const EvaluatorSource &Source, Progress &Line,
+              const std::atomic<bool> &Stop) {
+    if (Error E = measureHeadroom(
+            Source, Kernels, Search.Repetitions,
+            [&](const SearchKernel &K) {
+              Line.update(K.About.Name + ": measuring headroom", -1);
+            },
+            Stop))
+      return E;
+    std::vector<size_t> Places(Kernels.size());
+    std::iota(Places.begin(), Places.end(), 0);
+    std::stable_sort(Places.begin(), Places.end(), [&](size_t A, size_t B) {
+      return Kernels[A].weight() > Kernels[B].weight();
+    });
+    std::vector<SearchKernel> Ordered;
+    std::vector<std::vector<SearchRecording>> OrderedSees;
+    for (size_t Place : Places) {
+      Ordered.push_back(std::move(Kernels[Place]));
+      OrderedSees.push_back(std::move(GateSees[Place]));
+    }
+    Kernels = std::move(Ordered);
+    GateSees = std::move(OrderedSees);
+    return Error::success();
+  }
+
+  void sayNoHeadroom(Context &Given) const {
+    for (const SearchKernel &K : Kernels)
+      if (K.Above.isNone())
+        Given.Err.print("r3: " + printable(K.About.Name) + " has no headroom" +
+                        (K.isSearched()
+                             ? "\n"
+                             : " and is not searched, unless it is named\n"));
+  }
+
+  Expected<int> plan(Context &Given, const Store &From,
+                     const EvaluatorSource &Source, Progress &Line,
+                     const std::atomic<bool> &Stop) {
+    if (Error E = order(Source, Line, Stop))
+      return E;
+    auto Worker = Source();
+    if (!Worker)
+      return Worker.error().in("the worker did not start");
+    auto Log = Journal::openForReading(From.journalPath());
+    if (!Log && Log.error().code() != ErrorCode::NotFound)
+      return Log.error();
+    auto Made = SearchPlan::make(Kernels, GateSees, Search, **Worker,
+                                 Log ? Log->get() : nullptr);
+    if (!Made)
+      return Made.error();
+    Line.clear();
+    if (Json)
+      Made->printJson(Given);
+    else
+      Made->print(Given);
+    return 0;
+  }
+
+  Error search(Journal &Log, const EvaluatorSource &Source, Progress &Line,
+               StatusWriter &Status, const std::atomic<bool> &Stop) {
+    Error E = searchAndConfirm(Log, Source, Line, Status, Stop);
     Report.Summary.Interrupted |= E && E.code() == ErrorCode::Interrupted;
     if (E && !Report.Summary.Interrupted) {
       Status.ended("failed: " + E.message());
@@ -156,10 +228,11 @@ private:
     return Error::success();
   }
 
-  Error searchAndConfirm(r3::Search &S, Journal &Log,
-                         const EvaluatorSource &Source, Progress &Line,
-                         StatusWriter &Status, const std::atomic<bool> &Stop) {
-    auto Summary = S.run(Kernels, Search);
+  Error searchAndConfirm(Journal &Log, const EvaluatorSource &Source,
+                         Progress &Line, StatusWriter &Status,
+                         const std::atomic<bool> &Stop) {
+    auto Summary =
+        r3::Search(Log, Source, monotonicMs, Status, Stop).run(Kernels, Search);
     if (!Summary)
       return Summary.error();
     Report.Summary = std::move(*Summary);
@@ -197,19 +270,18 @@ private:
     if (Summary.Interrupted)
       return fail(ErrorCode::Interrupted, "interrupted");
     for (const KernelProgress &P : Summary.Kernels)
-      if (P.Skipped.empty())
+      if (P.Skipped.empty() || P.NoHeadroom)
         return 0;
     return fail(ErrorCode::Failed, "no kernel could be searched: %s",
                 Summary.Kernels[0].Skipped.c_str());
   }
 
-  std::string StatusPath;
   std::vector<std::string> Patterns, Unordered;
   SearchOptions Search;
   uint64_t BudgetMs = 0;          // 0: not given
   uint64_t Patience = UINT64_MAX; // not given
   uint64_t Compilers = 0;         // 0: the worker's choice
-  bool Json = false, NoConfirm = false;
+  bool Json = false, NoConfirm = false, Plan = false;
   std::string Launcher, Space, Optimizer;
   std::vector<SearchKernel> Kernels;
   std::vector<std::vector<SearchRecording>> GateSees; // one a kernel

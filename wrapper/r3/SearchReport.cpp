@@ -4,6 +4,9 @@
 #include "runtime/support/Json.h"
 #include "wrapper/r3/SearchWatcher.h"
 #include "wrapper/r3/Text.h"
+#include "wrapper/remix/Headroom.h"
+
+#include <algorithm>
 
 namespace r3 {
 
@@ -59,6 +62,13 @@ Error writeKernel(json::PrettyWriter &W, Journal &Log, const KernelProgress &P,
     W.Uint64(*P.Variants);
   else
     W.Null();
+  W.Key("share");
+  W.Double(P.Kernel->Share);
+  W.Key("headroom"); // of the time; null: not known
+  if (auto Part = P.Kernel->Above.part())
+    W.Double(*Part);
+  else
+    W.Null();
   W.Key("tried");
   W.Uint64(P.Tried);
   W.Key("settled"); // patience was at its end
@@ -111,8 +121,14 @@ void SearchReport::print(Context &Given) const {
   bool Cpu = Given.Backend == "cpu";
   Given.Out.print("device " + Summary.Device.Key +
                   (Cpu ? " (CPU time, not a GPU's)" : "") + "\n");
-  Table Lines({"KERNEL", ">GAIN", "EVIDENCE", ">RANKED", ">NOISE", "OF", "BY",
-               "TRIED"});
+  std::vector<std::string> Headings = {"KERNEL", ">GAIN", "EVIDENCE", ">RANKED",
+                                       ">NOISE", "OF",    "BY",       "TRIED"};
+  const bool ShowHeadroom = std::any_of(
+      Summary.Kernels.begin(), Summary.Kernels.end(),
+      [](const KernelProgress &P) { return P.Kernel->Above.part(); });
+  if (ShowHeadroom)
+    Headings.insert(Headings.begin() + 1, ">HEADROOM");
+  Table Lines(Headings);
   for (size_t I = 0; I < Summary.Kernels.size(); ++I) {
     const KernelProgress &P = Summary.Kernels[I];
     const Confirmation *C = I < Confirmed.size() ? &Confirmed[I] : nullptr;
@@ -124,14 +140,20 @@ void SearchReport::print(Context &Given) const {
                             ? format("[%.3f, %.3f]", P.Noise.Low, P.Noise.High)
                             : "-";
     const Evaluation *By = Won ? &*C->Variant : P.Best ? &*P.Best : nullptr;
-    Lines.add({shortened(printable(P.Kernel->About.Name), 48),
-               Won ? Given.Out.good(confirmedText(C->Accepted->Gain)) : "-",
-               Won ? C->Accepted->Level : "-", Ranked, Noise,
-               P.Variants ? format("%zu/%zu", P.Tried, *P.Variants)
-                          : format("%zu", P.Tried),
-               By ? shortened(By->Note, 40) : "",
-               P.Skipped.empty() ? countsText(P.Counts)
-                                 : "skipped: " + printable(P.Skipped)});
+    std::vector<std::string> Cells = {
+        shortened(printable(P.Kernel->About.Name), 48),
+        Won ? Given.Out.good(confirmedText(C->Accepted->Gain)) : "-",
+        Won ? C->Accepted->Level : "-",
+        Ranked,
+        Noise,
+        P.Variants ? format("%zu/%zu", P.Tried, *P.Variants)
+                   : format("%zu", P.Tried),
+        By ? shortened(By->Note, 40) : "",
+        P.Skipped.empty() ? countsText(P.Counts)
+                          : "skipped: " + printable(P.Skipped)};
+    if (ShowHeadroom)
+      Cells.insert(Cells.begin() + 1, headroomText(P.Kernel->Above));
+    Lines.add(std::move(Cells));
   }
   Given.Out.print(Lines.text());
   for (size_t I = 0; I < Confirmed.size(); ++I)
@@ -160,6 +182,10 @@ std::string SearchReport::nextStep(const Context &Given) const {
   const Session &State = Summary.State;
   std::string Spent =
       clockText(State.SpentMs) + " of " + clockText(State.BudgetMs) + " spent";
+  if (std::all_of(Summary.Kernels.begin(), Summary.Kernels.end(),
+                  [](const KernelProgress &P) { return P.NoHeadroom; }))
+    return "no kernel has headroom; r3 remix KERNEL searches one all the "
+           "same\n";
   if (Summary.Interrupted)
     return "interrupted, nothing is lost: the same command goes on (" + Spent +
            ")\n";

@@ -117,6 +117,8 @@ public:
   /// than before is taken over.
   Expected<Session> openSession(const SessionSpec &Spec);
   Error updateSession(const Session &S);
+  /// None where this search was not begun.
+  Expected<std::optional<Session>> findSession(const std::string &Identity);
 
   /// One transaction: all of them, and the session's progress. Fills Id.
   Error add(std::span<Evaluation> Made, const Session &Progress);

@@ -81,6 +81,16 @@ Expected<Session> readSession(Database &D, const std::string &Identity) {
   return S;
 }
 
+Expected<std::optional<Session>>
+Journal::findSession(const std::string &Identity) {
+  auto Found = readSession(D, Identity);
+  if (!Found && Found.error().code() == ErrorCode::NotFound)
+    return std::optional<Session>();
+  if (!Found)
+    return Found.error();
+  return std::optional(std::move(*Found));
+}
+
 namespace {
 
 const char *const Columns =

@@ -16,6 +16,9 @@ class List : public Proposals {
 public:
   explicit List(std::vector<Candidate> All) : All(std::move(All)) {}
   std::optional<size_t> count() const override { return All.size(); }
+  std::vector<std::pair<std::string, size_t>> dimensions() const override {
+    return {{"variants", All.size()}};
+  }
   std::optional<Candidate> next() override {
     if (At == All.size())
       return std::nullopt;
@@ -36,6 +39,9 @@ public:
   std::optional<size_t> count() const override {
     auto All = Space->all(MostCounted);
     return All ? std::optional(All->size()) : std::nullopt;
+  }
+  std::vector<std::pair<std::string, size_t>> dimensions() const override {
+    return Space->dimensions();
   }
   std::optional<Candidate> next() override {
     auto Next = By->propose();

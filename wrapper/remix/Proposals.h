@@ -11,6 +11,9 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace r3 {
 
@@ -21,6 +24,8 @@ public:
   virtual ~Proposals() = default;
   /// How many there are, where the space has an end that is known.
   virtual std::optional<size_t> count() const = 0;
+  /// The dimensions, with how many values each has, for people.
+  virtual std::vector<std::pair<std::string, size_t>> dimensions() const = 0;
   /// A variant that was not proposed before; none: there is no other.
   virtual std::optional<Candidate> next() = 0;
   /// What came of the oldest that was not learnt of yet: its time over the

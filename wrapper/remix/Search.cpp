@@ -9,9 +9,6 @@
 
 namespace r3 {
 
-namespace {
-
-/// What a timing depends on besides the variant.
 std::string settingOf(const SearchKernel &Kernel,
                       const DeviceIdentity &Device) {
   std::string Text = Device.Backend + "\n" + Device.Key + "\n" + Device.Tools;
@@ -35,9 +32,25 @@ std::string sessionIdentity(const std::vector<SearchKernel> &Kernels,
   return contentDigest(Text).hex();
 }
 
-Candidate originalCandidate() { return {Variant(), "original"}; }
+double SearchKernel::weight() const {
+  constexpr double Least = 0.001; // some time for all that are searched
+  return isSearched() ? std::max(Share * Above.part().value_or(1), Least) : 0;
+}
 
-} // namespace
+SpaceInput spaceInput(const SearchKernel &Kernel, const DeviceIdentity &Device,
+                      const std::map<std::string, std::string> &Pipelines,
+                      uint64_t Seed) {
+  SpaceInput Input;
+  Input.Backend = Device.Backend;
+  Input.Level = Kernel.Level;
+  Input.Arch = Kernel.Arch;
+  Input.Launches = Kernel.Launches;
+  Input.Pipelines = Pipelines;
+  Input.Seed = Seed ^ contentDigest(Kernel.About.Key).Low;
+  return Input;
+}
+
+static Candidate originalCandidate() { return {Variant(), "original"}; }
 
 Expected<SearchSummary> Search::run(const std::vector<SearchKernel> &Kernels,
                                     const SearchOptions &Wanted) {
@@ -51,17 +64,23 @@ Expected<SearchSummary> Search::run(const std::vector<SearchKernel> &Kernels,
   Observer.started(Summary.State, Summary.Device);
   // From here on the session is fixed; only its time and evaluations grow.
 
-  double ShareLeft = 0;
+  double WeightLeft = 0;
   for (const SearchKernel &K : Kernels)
-    ShareLeft += std::max(K.Share, 0.001);
+    WeightLeft += K.weight();
   for (const SearchKernel &K : Kernels) {
-    double Share = std::max(K.Share, 0.001);
     KernelProgress &Progress = Summary.Kernels.emplace_back();
     Progress.Kernel = &K;
     Progress.Setting = settingOf(K, Summary.Device);
-    if (Error E = searchKernel(Progress, Share / ShareLeft))
+    if (!K.isSearched()) {
+      Progress.NoHeadroom = true;
+      Progress.Skipped = format(
+          "no headroom: its recordings take %.1f us, memory alone %.1f us",
+          K.Above.TimeUs, K.Above.FloorUs);
+      continue;
+    }
+    if (Error E = searchKernel(Progress, K.weight() / WeightLeft))
       return E;
-    ShareLeft -= Share;
+    WeightLeft -= K.weight();
   }
 
   chargeTime();
@@ -75,6 +94,8 @@ Expected<SearchSummary> Search::run(const std::vector<SearchKernel> &Kernels,
 std::string Search::endState() const {
   bool Complete = true, Settled = true;
   for (const KernelProgress &P : Summary.Kernels) {
+    if (P.NoHeadroom)
+      continue;
     Complete &= P.Complete;
     Settled &= P.Complete || P.Settled;
   }
@@ -197,14 +218,8 @@ Expected<bool> Search::answerOldest(KernelProgress &Progress,
 }
 
 Expected<std::unique_ptr<Proposals>> Search::open(const SearchKernel &Kernel) {
-  SpaceInput Input;
-  Input.Backend = Summary.Device.Backend;
-  Input.Level = Kernel.Level;
-  Input.Arch = Kernel.Arch;
-  Input.Launches = Kernel.Launches;
-  Input.Pipelines = Pipelines;
-  Input.Seed = Options.Seed ^ contentDigest(Kernel.About.Key).Low;
-  return Options.Space.Open(Input);
+  return Options.Space.Open(
+      spaceInput(Kernel, Summary.Device, Pipelines, Options.Seed));
 }
 
 Expected<std::optional<Evaluation>>

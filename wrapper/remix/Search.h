@@ -70,6 +70,17 @@ struct SearchRecording {
   bool Held = false; // out of the search: only the gate sees it
 };
 
+/// Of a kernel's recorded launches together, see Headroom.h.
+struct Headroom {
+  double TimeUs = 0, FloorUs = 0;
+  std::string Unknown = "not measured"; // why; empty: it is known
+
+  /// Of the time, 0..1; none: not known.
+  std::optional<double> part() const;
+  /// It is known that there is none.
+  bool isNone() const;
+};
+
 struct SearchKernel {
   JournalKernel About;
   std::string Level; // of the program's unit
@@ -77,6 +88,12 @@ struct SearchKernel {
   std::vector<SearchRecording> Recordings;
   std::string Arch;                  // of its device code: "sm_90"
   std::vector<SpaceLaunch> Launches; // what Recordings hold
+  Headroom Above;
+  bool Named = false; // is searched without headroom, too
+
+  /// Its part of a search is this to the sum of all.
+  double weight() const;
+  bool isSearched() const { return Named || !Above.isNone(); }
 };
 
 /// Loads a kernel's recordings and replays each so often; the places of those
@@ -116,6 +133,7 @@ struct KernelProgress {
   RatioSpread Noise;                // original against itself
   std::optional<Evaluation> Best;   // ok, highest lower quartile
   std::string Skipped;              // empty, or why it was not searched
+  bool NoHeadroom = false;          // that is why
 };
 
 struct SearchSummary {
@@ -142,6 +160,18 @@ public:
 
 /// Milliseconds of a clock that only goes forward.
 using Clock = std::function<uint64_t()>;
+
+/// What a timing depends on besides the variant: under this a kernel's
+/// evaluations are in the journal.
+std::string settingOf(const SearchKernel &Kernel, const DeviceIdentity &Device);
+/// Under this the session is.
+std::string sessionIdentity(const std::vector<SearchKernel> &Kernels,
+                            const DeviceIdentity &Device,
+                            const SearchOptions &Options);
+/// Seed: of the search.
+SpaceInput spaceInput(const SearchKernel &Kernel, const DeviceIdentity &Device,
+                      const std::map<std::string, std::string> &Pipelines,
+                      uint64_t Seed);
 
 class Search {
 public:

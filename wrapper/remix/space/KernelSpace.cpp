@@ -7,6 +7,7 @@
 #include "runtime/support/BlockShape.h"
 
 #include <algorithm>
+#include <set>
 
 namespace r3 {
 
@@ -106,6 +107,21 @@ void KernelSpace::collectPools(const SpaceLimits &Limits) {
       Pool &P = Pools[Kind];
       (IsUsual[I] ? P.Usual : Pass.IsIdle ? P.Idle : P.Active).push_back(I);
     }
+}
+
+std::vector<std::pair<std::string, size_t>> KernelSpace::dimensions() const {
+  std::vector<std::pair<std::string, size_t>> All = {{"base", Bases.size()}};
+  if (canEdit()) {
+    std::set<size_t> Passes;
+    for (const auto &[Kind, P] : Pools)
+      for (const auto *List : {&P.Usual, &P.Active, &P.Idle})
+        Passes.insert(List->begin(), List->end());
+    All.push_back({"edits", EditLimit});
+    All.push_back({"passes", Passes.size()});
+  }
+  for (const Dimension &D : Dimensions)
+    All.push_back({D.Name, D.Values.size()});
+  return All;
 }
 
 //===-- Points ------------------------------------------------------------===//

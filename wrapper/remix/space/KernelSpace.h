@@ -14,6 +14,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace r3 {
@@ -36,6 +37,10 @@ public:
                              Random &Dice) const override;
   /// Only of a space without edits.
   std::optional<std::vector<Point>> all(size_t AtMost) const override;
+
+  /// Names, with how many values each has: the default pipelines, passes that
+  /// may be inserted (where there may be edits), and the rest.
+  std::vector<std::pair<std::string, size_t>> dimensions() const;
 
   /// What a point means. P: from this space.
   Candidate candidate(const Point &P) const;
