@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """All figures by name; the first line of each is its description."""
 from . import compile as compiler
-from . import gpu, optimizer, rate, searches, switches, trust
+from . import gpu, kill, optimizer, rate, searches, switches, trust
 
 FIGURES = {
     "build-time": compiler.build_time,
@@ -23,4 +23,5 @@ FIGURES = {
     "rate": rate.rate,
     "whole-program": rate.whole_program,
     "search-faults": rate.search_faults,
+    "kill": kill.kill,
 }

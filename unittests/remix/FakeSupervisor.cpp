@@ -8,7 +8,8 @@
 // answer, "hang" gives none, "unsteady" makes prepare fail, "torn" makes
 // batches of it lack a time, anything else is a name of Outcome.def. "floor"
 // makes a kernel whose recordings' paths contain TEXT as fast as memory. log=
-// gets the JSON of every variant that was run.
+// gets the JSON of every variant that was run; scatter makes
+// gains vary by up to a tenth.
 #include "runtime/support/Json.h"
 #include "runtime/support/Options.h"
 #include "runtime/support/Protocol.h"
@@ -19,6 +20,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <map>
+#include <random>
 #include <set>
 #include <unistd.h>
 
@@ -141,9 +143,7 @@ private:
         contentDigest(Text == "{}" ? "original" : std::to_string(Number % 30))
             .hex();
     for (const auto &[Result, Part] : Rules) {
-      if (Result == "log" || Result == "slow" || Result == "unsteady" ||
-          Result == "torn" || Result == "floor" ||
-          Text.find(Part) == std::string::npos)
+      if (isSetting(Result) || Text.find(Part) == std::string::npos)
         continue;
       note(Text);
       if (Result == "lose")
@@ -169,8 +169,19 @@ private:
       std::ofstream(Rules["log"], std::ios::app) << Text << "\n";
   }
 
-  static std::string times(double Gain, const std::string &Code) {
+  /// Rules that are no outcomes.
+  static bool isSetting(const std::string &Name) {
+    for (const char *One :
+         {"floor", "log", "scatter", "slow", "torn", "unsteady"})
+      if (Name == One)
+        return true;
+    return false;
+  }
+
+  std::string times(double Gain, const std::string &Code) const {
     std::string Original, Changed;
+    if (Rules.count("scatter"))
+      Gain *= 1 + double(std::random_device()() % 1000) / 1e4;
     for (int I = 0; I < 8; ++I) {
       Original += (I ? "," : "") + std::to_string(1000 + I % 3);
       Changed += (I ? "," : "") + std::to_string(1000 / Gain + I % 2);

@@ -86,8 +86,8 @@ public:
     const bool Signalled = W.LoseAfter && W.Ran.size() + 1 >= W.LoseAfter;
     if (Signalled ||
         (!W.LoseAt.empty() && Text.find(W.LoseAt) != std::string::npos)) {
-      W.Ran.push_back(Text);
-      W.Stop = Signalled;
+      W.run(Text);
+      W.Stop = W.Stop || Signalled;
       Lost = true;
       return fail(ErrorCode::NotFound, "the worker is gone");
     }
@@ -303,6 +303,8 @@ TEST_P(SeveralOutTest, TeachesWhatTheJournalKnowsInTheSameOrder) {
   EXPECT_EQ(Last->State.InFlight, GetParam());
   EXPECT_EQ(Last->State.State, "spent");
   EXPECT_FALSE(Last->Kernels[0].Complete);
+  // One whose worker was lost with the stop runs again.
+  W.Ran.erase(std::unique(W.Ran.begin(), W.Ran.end()), W.Ran.end());
   EXPECT_EQ(W.Ran, Whole);
   EXPECT_EQ(inJournal(), Known);
 }
@@ -473,6 +475,27 @@ TEST_F(SearchTest, SharesTheEvaluationsToo) {
   };
   EXPECT_EQ(Evaluated(S->Kernels[0]), 6u);
   EXPECT_EQ(Evaluated(S->Kernels[1]), 2u);
+}
+
+TEST_F(SearchTest, SharesTheSameEvaluationsWhereItGoesOn) {
+  Kernels.push_back(Kernels[0]);
+  Kernels[1].About.Key = "k2";
+  Kernels[1].Recordings[0].About.Digest = "d2";
+  SearchOptions Options;
+  Options.MaxEvaluations = 8;
+  auto Evaluated = [](KernelProgress &P) {
+    return P.Tried - P.Counts[Outcome::Duplicate];
+  };
+  for (size_t After : {3, 4, 7, 0}) {
+    W.StopAfter = After;
+    W.Stop = false;
+    auto S = search(Options);
+    ASSERT_TRUE(S);
+    if (After)
+      continue;
+    EXPECT_EQ(Evaluated(S->Kernels[0]), 4u);
+    EXPECT_EQ(Evaluated(S->Kernels[1]), 4u);
+  }
 }
 
 TEST_F(SearchTest, RefusesAnotherDeviceInTheMiddle) {

@@ -47,6 +47,7 @@ const CommandRow Rows[] = {
      "  r3 remix --budget 20m      Ctrl-C is safe; the same command goes on\n"
      "  r3 remix stencil3d --max-evals 20 --seed 7\n"
      "  r3 remix --more 10m        add to a budget that is used up\n"
+     "  r3 remix --deterministic times --max-evals 200\n"
      "  r3 remix --plan            what would be done; nothing is written\n"
      "  r3 remix --space thin      some forty variants, in random order\n"
      "\n"

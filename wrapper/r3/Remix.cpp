@@ -12,6 +12,7 @@
 #include "wrapper/r3/StatusWriter.h"
 #include "wrapper/r3/Text.h"
 #include "wrapper/remix/Headroom.h"
+#include "wrapper/remix/TimesTable.h"
 #include "wrapper/remix/optimizer/Optimizer.h"
 
 #include <algorithm>
@@ -28,6 +29,11 @@ uint64_t monotonicMs() {
       duration_cast<milliseconds>(steady_clock::now().time_since_epoch())
           .count());
 }
+
+uint64_t standingStill() { return 0; }
+
+/// On every machine the same: what is proposed depends on it.
+constexpr unsigned DeterministicInFlight = 4;
 
 /// On the measured spaces of `bench/run optimizer` a search that waits so long
 /// finds the best; after 300 it misses 0.5 % in the mean and 3 % at worst.
@@ -62,6 +68,11 @@ public:
     Options.texts("--unordered", Unordered, "BUFFER=BYTES",
                   "the records of so many bytes of a buffer may come in any "
                   "order");
+    Options.text(
+        "--deterministic", TimesPath, "TABLE",
+        "take times from TABLE, a file to which what it lacks is added "
+        "when it was measured; nothing depends on the clock then: the "
+        "budget is --max-evals, and nothing is sent through the gate");
     Options.flag("--plan", Plan,
                  "print what would be done and spent, and what is known, and "
                  "stop: nothing is written");
@@ -80,6 +91,9 @@ public:
                  : Given.Project.RemixBudgetMs.value_or(Search.BudgetMs);
     if (Error E = chooseSpace(Given.Project))
       return E;
+    if (!TimesPath.empty())
+      if (Error E = leaveTheClock())
+        return E;
     auto From = Given.openStore();
     if (!From)
       return From.error();
@@ -90,25 +104,27 @@ public:
       return Workers.error();
     Workers->Compilers = unsigned(std::min<uint64_t>(Compilers, UINT32_MAX));
     Given.trace({"worker", Workers->Backend, Workers->StorePath});
-    const EvaluatorSource Source = workerSource(*Workers);
+    auto Source = openSource(*Workers);
+    if (!Source)
+      return Source.error();
     StopOnSignal Signals;
     Progress Line(Given.Err, /*Quiet=*/false);
     if (Plan)
-      return plan(Given, *From, Source, Line, Signals.flag());
+      return plan(Given, *From, *Source, Line, Signals.flag());
 
     auto Log = Journal::openForWriting(From->journalPath(), "r3 remix");
     if (!Log)
       return Log.error();
     if (!(*Log)->notice().empty())
       Given.warn((*Log)->notice());
-    if (Error E = order(Source, Line, Signals.flag()))
+    if (Error E = order(*Source, Line, Signals.flag()))
       return E;
     sayNoHeadroom(Given);
     // From here on the kernels and their order are fixed.
 
     SearchWatcher Watcher(Given, Line, Kernels.size());
     StatusWriter Status(From->statusPath(), Kernels.size(), Watcher);
-    if (Error E = search(**Log, Source, Line, Status, Signals.flag()))
+    if (Error E = search(**Log, *Source, Line, Status, Signals.flag()))
       return E;
     // From here on the journal is only read.
 
@@ -158,15 +174,41 @@ private:
     return Error::success();
   }
 
+  Error leaveTheClock() {
+    if (!Search.MaxEvaluations)
+      return fail(ErrorCode::Usage,
+                  "--deterministic counts evaluations: add --max-evals");
+    if (BudgetMs || Search.MoreMs)
+      return fail(ErrorCode::Usage, "--deterministic counts evaluations: leave "
+                                    "--budget and --more away");
+    Search.BudgetMs = NoTimeLimit;
+    Search.InFlight = DeterministicInFlight;
+    Search.Space.Name += ", deterministic";
+    NoConfirm = true;
+    return Error::success();
+  }
+
+  Expected<EvaluatorSource> openSource(const WorkerOptions &Options) {
+    if (TimesPath.empty())
+      return workerSource(Options);
+    auto Table = TimesTable::open(TimesPath);
+    if (!Table)
+      return Table.error();
+    return recordedTimes(workerSource(Options), std::move(*Table), Kernels);
+  }
+
   /// First those in which there is most to gain.
   Error order(const EvaluatorSource &Source, Progress &Line,
               const std::atomic<bool> &Stop) {
-    if (Error E = measureHeadroom(
-            Source, Kernels, Search.Repetitions,
-            [&](const SearchKernel &K) {
-              Line.update(K.About.Name + ": measuring headroom", -1);
-            },
-            Stop))
+    if (!TimesPath.empty()) { // headroom is measured
+      for (SearchKernel &K : Kernels)
+        K.Above.Unknown = "not measured in a deterministic search";
+    } else if (Error E = measureHeadroom(
+                   Source, Kernels, Search.Repetitions,
+                   [&](const SearchKernel &K) {
+                     Line.update(K.About.Name + ": measuring headroom", -1);
+                   },
+                   Stop))
       return E;
     std::vector<size_t> Places(Kernels.size());
     std::iota(Places.begin(), Places.end(), 0);
@@ -232,7 +274,9 @@ private:
                          Progress &Line, StatusWriter &Status,
                          const std::atomic<bool> &Stop) {
     auto Summary =
-        r3::Search(Log, Source, monotonicMs, Status, Stop).run(Kernels, Search);
+        r3::Search(Log, Source, TimesPath.empty() ? monotonicMs : standingStill,
+                   Status, Stop)
+            .run(Kernels, Search);
     if (!Summary)
       return Summary.error();
     Report.Summary = std::move(*Summary);
@@ -282,7 +326,7 @@ private:
   uint64_t Patience = UINT64_MAX; // not given
   uint64_t Compilers = 0;         // 0: the worker's choice
   bool Json = false, NoConfirm = false, Plan = false;
-  std::string Launcher, Space, Optimizer;
+  std::string Launcher, Space, Optimizer, TimesPath;
   std::vector<SearchKernel> Kernels;
   std::vector<std::vector<SearchRecording>> GateSees; // one a kernel
   SearchReport Report;

@@ -2,6 +2,7 @@
 #include "wrapper/r3/SearchPlan.h"
 
 #include "runtime/support/Json.h"
+#include "wrapper/r3/SearchWatcher.h"
 #include "wrapper/r3/Text.h"
 #include "wrapper/r3/Winner.h"
 #include "wrapper/remix/Headroom.h"
@@ -108,7 +109,9 @@ void SearchPlan::print(Context &Given) const {
                P.Best ? gainText(P.Best->Gain.Median, P.Best->Gain.Low,
                                  P.Best->Gain.High)
                       : "-",
-               K.isSearched() ? clockText(P.BudgetMs) : "no search"});
+               !K.isSearched()                ? "no search"
+               : State.BudgetMs < NoTimeLimit ? clockText(P.BudgetMs)
+                                              : countText(P.Evaluations)});
   }
   Text += Lines.text();
   for (const PlannedKernel &P : Kernels) {
@@ -119,8 +122,7 @@ void SearchPlan::print(Context &Given) const {
     Text +=
         (Why.empty() ? "" : "; headroom not known: " + printable(Why)) + "\n";
   }
-  Text += clockText(State.SpentMs) + " of " + clockText(State.BudgetMs) +
-          " spent" +
+  Text += spentText(State) + " spent" +
           (State.Resumed ? ", " + plural(State.Evaluations, "evaluation") +
                                " made: it would go on"
                          : "") +

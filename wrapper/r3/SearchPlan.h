@@ -24,7 +24,7 @@ struct PlannedKernel {
 struct SearchPlan {
   DeviceIdentity Device;
   unsigned Compilers = 0; // of the worker
-  Session State; // Resumed: it was begun before
+  Session State;          // Resumed: it was begun before
   uint64_t Patience = 0;
   std::vector<PlannedKernel> Kernels; // in order
 

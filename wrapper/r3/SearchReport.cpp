@@ -178,10 +178,17 @@ std::string SearchReport::applyStep(const Context &Given) const {
          (Weak ? " --accept weak" : "");
 }
 
+/// What makes more of a search that has spent what it may.
+static std::string more(const Session &State) {
+  if (State.BudgetMs >= NoTimeLimit)
+    return "a larger --max-evals";
+  return State.MaxEvaluations ? "--more 10m or a larger --max-evals"
+                              : "--more 10m";
+}
+
 std::string SearchReport::nextStep(const Context &Given) const {
   const Session &State = Summary.State;
-  std::string Spent =
-      clockText(State.SpentMs) + " of " + clockText(State.BudgetMs) + " spent";
+  const std::string Spent = spentText(State) + " spent";
   if (std::all_of(Summary.Kernels.begin(), Summary.Kernels.end(),
                   [](const KernelProgress &P) { return P.NoHeadroom; }))
     return "no kernel has headroom; r3 remix KERNEL searches one all the "
@@ -190,8 +197,7 @@ std::string SearchReport::nextStep(const Context &Given) const {
     return "interrupted, nothing is lost: the same command goes on (" + Spent +
            ")\n";
   if (State.State == "spent")
-    return "the budget is used up (" + Spent + "): --more 10m" +
-           std::string(State.MaxEvaluations ? " or a larger --max-evals" : "") +
+    return "the budget is used up (" + Spent + "): " + more(State) +
            " goes on" + applyStep(Given) + "\n";
   if (State.State == "settled")
     return "no kernel has become faster for " + plural(Patience, "variant") +

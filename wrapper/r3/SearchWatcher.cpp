@@ -3,6 +3,8 @@
 
 #include "wrapper/r3/Text.h"
 
+#include <algorithm>
+
 namespace r3 {
 
 std::string countsText(const std::map<Outcome, size_t> &Counts) {
@@ -13,14 +15,30 @@ std::string countsText(const std::map<Outcome, size_t> &Counts) {
   return Text.empty() ? "nothing tried" : Text;
 }
 
+std::string spentText(const Session &S) {
+  if (S.BudgetMs >= NoTimeLimit)
+    return countText(S.Evaluations) + " of " +
+           plural(S.MaxEvaluations, "evaluation");
+  return clockText(S.SpentMs) + " of " + clockText(S.BudgetMs);
+}
+
+/// "budget 19:57", of what is left.
+static std::string leftText(const Session &S) {
+  const bool Timed = S.BudgetMs < NoTimeLimit;
+  const uint64_t Has = Timed ? S.BudgetMs : S.MaxEvaluations;
+  const uint64_t Left = Has - std::min(Has, Timed ? S.SpentMs : S.Evaluations);
+  return "budget " + (Timed ? clockText(Left) : plural(Left, "evaluation"));
+}
+
 void SearchWatcher::started(const Session &S, const DeviceIdentity &Device) {
   std::string Spent = S.Resumed
-                          ? ", going on: " + clockText(S.SpentMs) +
-                                " of the budget spent, " +
+                          ? ", going on: " + spentText(S) + " spent, " +
                                 plural(S.Evaluations, "evaluation") + " made"
                           : "";
-  Given.Err.print("r3: searching on " + Device.Key + ", budget " +
-                  clockText(S.BudgetMs) + Spent + "\n");
+  Session Whole = S;
+  Whole.SpentMs = Whole.Evaluations = 0;
+  Given.Err.print("r3: searching on " + Device.Key + ", " + leftText(Whole) +
+                  Spent + "\n");
 }
 
 void SearchWatcher::preparing(const SearchKernel &K) {
@@ -42,10 +60,9 @@ void SearchWatcher::evaluated(const KernelProgress &P, const Evaluation &E,
   std::string Best = P.Best ? gainText(P.Best->Gain.Median, P.Best->Gain.Low,
                                        P.Best->Gain.High)
                             : "-";
-  uint64_t LeftMs = S.BudgetMs - std::min(S.BudgetMs, S.SpentMs);
   // What the journal knew took no time and says nothing about the rest.
   Line.update(P.Kernel->About.Name + "  " + Best + "  " + countsText(P.Counts) +
-                  "  budget " + clockText(LeftMs),
+                  "  " + leftText(S),
               Known < 1 ? (Done - Known) / (1 - Known) : -1);
 }
 

@@ -11,6 +11,9 @@ namespace r3 {
 /// "12 ok  3 wrong".
 std::string countsText(const std::map<Outcome, size_t> &Counts);
 
+/// "03:10 of 20:00", or where time does not count, "12 of 40 evaluations".
+std::string spentText(const Session &S);
+
 class SearchWatcher : public SearchObserver {
 public:
   /// Kernels: of the search.

@@ -4,6 +4,7 @@
 #include "runtime/support/Json.h"
 #include "wrapper/r3/Command.h"
 #include "wrapper/r3/Text.h"
+#include "wrapper/remix/Search.h"
 #include "wrapper/remix/SearchStatus.h"
 
 #include <ctime>
@@ -107,11 +108,14 @@ private:
                    shortened(printable(K.BestNote), 40), outcomes(K)});
       Text += Lines.text();
     }
-    Text += clockText(S.SpentMs) + " of " + clockText(S.BudgetMs) + " spent, " +
-            plural(S.Evaluations, "evaluation") +
+    const bool Timed = S.BudgetMs < NoTimeLimit;
+    if (Timed)
+      Text +=
+          clockText(S.SpentMs) + " of " + clockText(S.BudgetMs) + " spent, ";
+    Text += plural(S.Evaluations, "evaluation") +
             (S.MaxEvaluations ? " of " + countText(S.MaxEvaluations) : "") +
             format(", %.1f variants a second", S.PerSecond) +
-            (Running && S.Phase == "searching"
+            (Running && S.Phase == "searching" && S.LeftMs < NoTimeLimit / 2
                  ? ", at most " + clockText(S.LeftMs) + " left"
                  : "") +
             "\n";

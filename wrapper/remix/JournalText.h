@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // How lists are written into the journal's text columns (JSON), and how a
-// session is read back. Used by the journal alone.
+// session is read back. Used by the journal and the table of times.
 #pragma once
 
 #include "wrapper/remix/Journal.h"

@@ -5,6 +5,7 @@
 #include "wrapper/remix/Search.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace r3 {
@@ -56,6 +57,7 @@ Expected<SearchSummary> Search::run(const std::vector<SearchKernel> &Kernels,
                                     const SearchOptions &Wanted) {
   Options = Wanted;
   Summary = SearchSummary();
+  Met = 0;
   ChargedAtMs = Now();
   if (Error E = ensureWorker())
     return E;
@@ -141,12 +143,15 @@ Error Search::searchKernel(KernelProgress &Progress, double BudgetShare) {
 
   const Session &State = Summary.State;
   uint64_t LeftMs = State.BudgetMs - std::min(State.BudgetMs, State.SpentMs);
-  UntilMs = State.SpentMs + uint64_t(BudgetShare * double(LeftMs));
+  // Rounded, so that the last kernel has all that is left.
+  UntilMs =
+      State.SpentMs + uint64_t(std::llround(BudgetShare * double(LeftMs)));
   UntilEvaluations = UINT64_MAX;
   if (State.MaxEvaluations) {
-    double Left = double(State.MaxEvaluations - State.Evaluations);
+    const uint64_t Left =
+        State.MaxEvaluations - std::min(State.MaxEvaluations, Met);
     UntilEvaluations =
-        State.Evaluations + std::max(uint64_t(1), uint64_t(BudgetShare * Left));
+        Met + uint64_t(std::max(1LL, std::llround(BudgetShare * double(Left))));
   }
 
   auto Before = recall(Progress, originalCandidate().Change.id().hex());
@@ -229,10 +234,10 @@ Search::recall(const KernelProgress &Progress, const std::string &VariantId) {
 
 bool Search::mayGoOn(size_t Ahead) const {
   const Session &State = Summary.State;
-  const uint64_t Evaluations = State.Evaluations + Ahead;
   return !Stop && !isSpent() && State.SpentMs < UntilMs &&
-         Evaluations < UntilEvaluations &&
-         (!State.MaxEvaluations || Evaluations < State.MaxEvaluations);
+         Met + Ahead < UntilEvaluations &&
+         (!State.MaxEvaluations ||
+          State.Evaluations + Ahead < State.MaxEvaluations);
 }
 
 Expected<bool> Search::tryOne(KernelProgress &Progress, const Candidate &Next,
@@ -271,6 +276,8 @@ void Search::account(KernelProgress &Progress, const Evaluation &Made,
   if (Made.Change.isOriginal()) {
     Progress.Noise = Made.Gain;
   } else {
+    Met +=
+        Made.Session == Summary.State.Id && Made.Result != Outcome::Duplicate;
     ++Progress.Tried;
     ++Progress.SinceBest;
     ++Progress.Counts[Made.Result];

@@ -103,6 +103,9 @@ Expected<std::vector<size_t>> replayOriginals(
     Evaluator &Worker, const SearchKernel &Kernel, unsigned Repetitions,
     const std::function<void(size_t, const std::string &)> &LeftOut = {});
 
+/// A budget that time does not use up.
+inline constexpr uint64_t NoTimeLimit = uint64_t(1) << 62;
+
 struct SearchOptions {
   ProposalSource Space = thinProposals();
   uint64_t Seed = 0;
@@ -255,6 +258,9 @@ private:
   uint64_t ChargedAtMs = 0;
   // What the current kernel may use of the session's budget.
   uint64_t UntilMs = 0, UntilEvaluations = 0;
+  /// Evaluations of the session that were made or met again. A search that goes
+  /// on counts as it did before, so that each kernel has the same part.
+  uint64_t Met = 0;
   unsigned LostInARow = 0;
 };
 

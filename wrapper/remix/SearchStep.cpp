@@ -313,6 +313,9 @@ Error Search::answerDuplicate(Evaluation &Made) {
       format("same binary as \"%s\", which was %s", (*First)->Note.c_str(),
              std::string(outcomeName((*First)->Result)).c_str());
   Made.Gain = (*First)->Gain;
+  // Whether it ran once more depends on when the search was interrupted.
+  Made.OriginalNs.clear();
+  Made.VariantNs.clear();
   Made.Registers = (*First)->Registers;
   Made.Shared = (*First)->Shared;
   Made.Spills = (*First)->Spills;
