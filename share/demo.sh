@@ -27,10 +27,10 @@ small=() # arguments: [size] [steps], of a run of about a second
 if [[ ${R3_DEVICE:-} != cpu ]] && has_gpu; then
   small=(" " " " " ")
   export ARCH=sm_$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d .)
-  budget=2m evaluations=60
+  search='--space applicable --budget 2m --max-evals 200'
 else
   small=("40 10" "1000 10" "2000 20")
-  budget=90s evaluations=12
+  search='--space thin --budget 90s --max-evals 12'
 fi
 
 mkdir -p "$work" && cd "$work"
@@ -63,12 +63,12 @@ note "Do the originals give what they gave in the programs?"
 step r3 replay || stop "a replay differs"
 
 note "A short search, then the winners into text files beside the sources."
-step r3 remix --budget $budget --max-evals $evaluations || stop "the search"
+step r3 remix $search || stop "the search"
 status=0
 step r3 apply --accept weak || status=$?
 if [[ $status = 5 ]]; then
   note "No gain was above the noise in so short a search; the best verified variants are taken by name."
-  r3 remix --budget $budget --max-evals $evaluations --json >search.json 2>/dev/null || stop "r3 remix --json"
+  r3 remix $search --json >search.json 2>/dev/null || stop "r3 remix --json"
   python3 - <<'END' >chosen || stop "the search left no verified variant"
 import json, sys
 kernels = json.load(open("search.json"))["kernels"]
