@@ -5,6 +5,7 @@
 // another fingerprint is a kernel that has changed since: stale.
 #include "plugin/device/Profile.h"
 
+#include "runtime/support/Applicable.h"
 #include "runtime/support/Files.h"
 
 #include "llvm/IR/Module.h"
@@ -59,25 +60,6 @@ static bool runs(StringRef Device, StringRef Arch) {
          (Arch.empty() || Arch == "a" || Arch == "f");
 }
 
-/// What a compile of this unit cannot bring about; empty where it can.
-static std::string unsupported(const Variant &V) {
-  if (!V.Patch.empty())
-    return "a source patch";
-  if (!V.Launch.empty())
-    return "a launch map";
-  if (!V.Specialise.empty() || !V.Guards.empty())
-    return "a specialisation";
-  if (!V.PtxasLevel.empty())
-    return "its own ptxas level";
-  if (V.MaxThreads)
-    return "launch bounds of its own";
-  if (!V.Arch.empty())
-    return "an architecture of its own";
-  if (!V.Remap.empty())
-    return "another shape of block";
-  return {};
-}
-
 static void takeEntries(const Compilation &C, const KernelProfile &Folder,
                         const UnitKernel &Kernel, const std::string &Arch,
                         UnitProfile &Out, llvm::Module &M) {
@@ -86,7 +68,7 @@ static void takeEntries(const Compilation &C, const KernelProfile &Folder,
     bool IsGpu = Device.starts_with("sm_");
     if (IsGpu && !runs(Device, Arch))
       continue;
-    std::string Needs = unsupported(Entry.Change);
+    std::string Needs = notApplicable(Entry.Change);
     if (Entry.Class != "all")
       Needs = "an argument class";
     if (!Needs.empty()) {

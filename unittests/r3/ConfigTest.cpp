@@ -52,7 +52,7 @@ TEST(ConfigTest, NamesMistakesWithTheirLine) {
   EXPECT_TRUE(Fails("[record]\nmin-share = 101", "from 0 to 100"));
   EXPECT_TRUE(Fails("[remix]\nbudget = \"soon\"", "soon"));
   EXPECT_TRUE(Fails("[remix]\nspace = \"small\"",
-                    "line 2: \"full\" or \"thin\" expected"));
+                    "line 2: \"full\" or \"applicable\" or \"thin\" expected"));
   EXPECT_TRUE(Fails("[remix]\npatience = 0", "from 1"));
   EXPECT_TRUE(Fails("[space]\nregisters = [32]",
                     "r3.toml: line 2: the search space has no 'registers'; it "

@@ -2,6 +2,7 @@
 //
 // The catalogue of passes, pipelines as edits, and the space of a kernel.
 #include "wrapper/remix/space/KernelSpace.h"
+#include "runtime/support/Applicable.h"
 #include "unittests/support/TestFolder.h"
 
 #include <algorithm>
@@ -383,6 +384,23 @@ TEST(KernelSpaceTest, CanBeRestricted) {
   Random Dice(1);
   EXPECT_FALSE(Empty->draw(Dice));
   EXPECT_TRUE(Empty->all(10)->empty());
+}
+
+TEST(KernelSpaceTest, CanBeWhatABuildCanBringAbout) {
+  SpaceLimits Limits;
+  size_t Others = 0;
+  for (bool Applicable : {false, true}) {
+    Limits.Applicable = Applicable;
+    auto Space = space("cuda", Limits);
+    Random Dice(7);
+    for (int I = 0; I < 500; ++I)
+      if (auto P = Space->draw(Dice)) {
+        const std::string Needs = notApplicable(Space->candidate(*P).Change);
+        Others += !Applicable && !Needs.empty();
+        EXPECT_TRUE(!Applicable || Needs.empty()) << Needs;
+      }
+  }
+  EXPECT_GT(Others, 0u);
 }
 
 TEST(KernelSpaceTest, InsertsOnlyPassesThatItMay) {

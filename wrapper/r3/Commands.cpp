@@ -49,6 +49,7 @@ const CommandRow Rows[] = {
      "  r3 remix --more 10m        add to a budget that is used up\n"
      "  r3 remix --deterministic times --max-evals 200\n"
      "  r3 remix --plan            what would be done; nothing is written\n"
+     "  r3 remix --space applicable    only what r3 apply can make use of\n"
      "  r3 remix --space thin      some forty variants, in random order\n"
      "\n"
      "[space] of r3.toml limits what a search varies (docs/SPACE.md):\n"

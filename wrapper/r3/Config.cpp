@@ -29,7 +29,8 @@ const char *const ConfigTemplate =
     "\n"
     "[remix]\n"
     "# budget = \"20m\"    # time of a whole search\n"
-    "# space = \"full\"    # or \"thin\": some forty variants\n"
+    "# space = \"full\"    # or \"applicable\", or \"thin\": some forty "
+    "variants\n"
     "# patience = 500    # variants without a better one, then the next "
     "kernel\n"
     "\n"
@@ -189,6 +190,11 @@ Reader table(const std::vector<KeyRow> &Rows) {
 
 } // namespace
 
+const std::vector<std::string> &spaceNames() {
+  static const std::vector<std::string> Names = {"full", "applicable", "thin"};
+  return Names;
+}
+
 Expected<Config> Config::parse(const std::string &Toml,
                                const std::string &Name) {
   toml::parse_result Parsed = toml::parse(std::string_view(Toml));
@@ -204,7 +210,7 @@ Expected<Config> Config::parse(const std::string &Toml,
       {"min-share", percent(Result.RecordMinShare)}};
   const std::vector<KeyRow> Remix = {
       {"budget", text(Result.RemixBudgetMs, parseDuration)},
-      {"space", choice(Result.RemixSpace, {"full", "thin"})},
+      {"space", choice(Result.RemixSpace, spaceNames())},
       {"patience", count(Result.RemixPatience)}};
   std::optional<uint64_t> Format;
   Error E = readTable(Parsed.table(), {{"format", count(Format)},

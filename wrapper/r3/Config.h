@@ -26,13 +26,16 @@ struct Config {
   std::optional<uint64_t> RecordLimitBytes, RecordClasses, RecordCount;
   std::optional<double> RecordMinShare; // percent
   std::optional<uint64_t> RemixBudgetMs, RemixPatience;
-  std::string RemixSpace; // "full", "thin", or empty: not said
+  std::string RemixSpace; // one of spaceNames(), or empty: not said
   SpaceLimits Space;
 
   /// Name is used in messages ("FILE: line 3: ...").
   static Expected<Config> parse(const std::string &Toml,
                                 const std::string &Name);
 };
+
+/// What `r3 remix` can search: "full" first.
+const std::vector<std::string> &spaceNames();
 
 /// What r3 init writes: every key, with its default, commented out.
 extern const char *const ConfigTemplate;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "wrapper/r3/Confirm.h"
 
+#include "runtime/support/Applicable.h"
 #include "wrapper/r3/Text.h"
 #include "wrapper/r3/Winner.h"
 #include "wrapper/remix/EvidenceText.h"
@@ -171,12 +172,21 @@ Expected<Confirmation> confirm(Journal &Log, const std::string &Key,
   for (const Evaluation &E : Best.List) {
     if (Try == MostTries)
       break;
+    if (const std::string Needs = notApplicable(E.Change); !Needs.empty()) {
+      if (Result.NotApplicable.empty())
+        Result.NotApplicable =
+            E.Note + ", " + gainText(E.Gain.Median, E.Gain.Low, E.Gain.High) +
+            ", cannot be applied: it needs " + Needs;
+      continue;
+    }
     auto Found = judge(Log, *Known, E, Try++, Recordings, Source, Stop, Tell);
     if (!Found)
       return Found.error();
     if (take(*Found, E, Result))
       break;
   }
+  if (!Best.List.empty() && !Try)
+    Result.Why = "nothing that is above the noise can be applied";
   return Result;
 }
 

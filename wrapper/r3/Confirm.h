@@ -30,6 +30,8 @@ struct Confirmation {
   std::optional<Evidence> Accepted;
   std::optional<Evaluation> Variant; // that was accepted
   std::string Why;                   // nothing was
+  /// What ranked higher and no build can bring about, and why.
+  std::string NotApplicable;
 };
 
 /// Sends the best variants of a setting through the gate, best first, until one

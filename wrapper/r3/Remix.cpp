@@ -55,9 +55,10 @@ public:
     Options.count("--patience", Patience,
                   "variants of a kernel without a better one, after which the "
                   "next kernel has its turn; 0: no limit (default: 500)");
-    Options.choice("--space", Space, {"full", "thin"},
-                   "what is searched: all of docs/SPACE.md, or some forty "
-                   "variants in random order (default: full)");
+    Options.choice("--space", Space, spaceNames(),
+                   "what is searched: all of docs/SPACE.md, what of it a build "
+                   "can bring about, or some forty variants in random order "
+                   "(default: full)");
     Options.choice("--optimizer", Optimizer, optimizerNames(),
                    "what searches the full space: Bayesian optimisation, or to "
                    "compare with, another (default: bayesian)");
@@ -143,12 +144,14 @@ private:
     const std::string Name = !Space.empty()                ? Space
                              : !Project.RemixSpace.empty() ? Project.RemixSpace
                                                            : "full";
-    if (Name == "full")
-      Search.Space = optimizerProposals(
-          Optimizer.empty() ? "bayesian" : Optimizer, Project.Space);
-    else if (!Optimizer.empty())
+    if (Name == "thin" && !Optimizer.empty())
       return fail(ErrorCode::Usage,
                   "--optimizer searches the full space: add --space full");
+    SpaceLimits Limits = Project.Space;
+    Limits.Applicable = Name == "applicable";
+    if (Name != "thin")
+      Search.Space = optimizerProposals(
+          Optimizer.empty() ? "bayesian" : Optimizer, Limits);
     return Error::success();
   }
 

@@ -97,6 +97,8 @@ Error writeKernel(json::PrettyWriter &W, Journal &Log, const KernelProgress &P,
     W.Null();
   W.Key("unconfirmed"); // why there is no evidence
   W.String(C.Why);
+  W.Key("notApplicable"); // what ranked higher, and why no build can have it
+  W.String(C.NotApplicable);
   W.Key("evaluations");
   W.StartArray();
   for (const Evaluation &E : *All)
@@ -133,13 +135,12 @@ void SearchReport::print(Context &Given) const {
     const KernelProgress &P = Summary.Kernels[I];
     const Confirmation *C = I < Confirmed.size() ? &Confirmed[I] : nullptr;
     const bool Won = C && C->Accepted;
-    std::string Ranked = P.Best ? gainText(P.Best->Gain.Median,
-                                           P.Best->Gain.Low, P.Best->Gain.High)
-                                : "-";
     std::string Noise = P.Noise.Median > 0
                             ? format("[%.3f, %.3f]", P.Noise.Low, P.Noise.High)
                             : "-";
     const Evaluation *By = Won ? &*C->Variant : P.Best ? &*P.Best : nullptr;
+    const std::string Ranked =
+        By ? gainText(By->Gain.Median, By->Gain.Low, By->Gain.High) : "-";
     std::vector<std::string> Cells = {
         shortened(printable(P.Kernel->About.Name), 48),
         Won ? Given.Out.good(confirmedText(C->Accepted->Gain)) : "-",
@@ -156,6 +157,11 @@ void SearchReport::print(Context &Given) const {
     Lines.add(std::move(Cells));
   }
   Given.Out.print(Lines.text());
+  for (size_t I = 0; I < Confirmed.size(); ++I)
+    if (!Confirmed[I].NotApplicable.empty())
+      Given.Out.print(printable(Summary.Kernels[I].Kernel->About.Name) +
+                      ": what ranks first, " + Confirmed[I].NotApplicable +
+                      "; --space applicable searches what can be\n");
   for (size_t I = 0; I < Confirmed.size(); ++I)
     if (!Confirmed[I].Why.empty())
       Given.Out.print(printable(Summary.Kernels[I].Kernel->About.Name) +

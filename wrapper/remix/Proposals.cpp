@@ -64,6 +64,8 @@ private:
 
 std::string nameOf(const SpaceLimits &Limits) {
   std::string Text;
+  if (Limits.Applicable)
+    Text += " applicable";
   if (Limits.Edits)
     Text += format(" edits=%zu", *Limits.Edits);
   for (const auto &[Key, Values] : Limits.Values) {

@@ -3,6 +3,7 @@
 // Makes the dimensions of a kernel, restricts them, and knows the limits.
 #include "wrapper/remix/space/Dimensions.h"
 
+#include "runtime/support/Applicable.h"
 #include "runtime/support/LaunchMap.h"
 #include "runtime/support/LlvmOptions.h"
 
@@ -377,8 +378,15 @@ std::vector<Dimension> dimensionsOf(const SpaceInput &Input,
     addShapes(Input, "grid", &LaunchConfig::Grid, All);
     addBlockShapes(Input, All);
   }
-  for (Dimension &D : All)
+  for (Dimension &D : All) {
     restrict(D, Limits);
+    if (Limits.Applicable)
+      std::erase_if(D.Values, [](const DimensionValue &Value) {
+        Variant Made;
+        Value.Make(Made);
+        return !notApplicable(Made).empty();
+      });
+  }
   std::erase_if(All, [](const Dimension &D) { return D.Values.size() < 2; });
   return All;
 }

@@ -39,6 +39,7 @@ struct SpaceLimits {
   /// as they are. What is not named here is not limited.
   std::map<std::string, std::vector<std::string>> Values;
   std::optional<size_t> Edits; // of the pipeline, at most
+  bool Applicable = false;     // only what a build can bring about
 };
 
 /// A key of SpaceLimits, with the values that it knows; none: names of the
