@@ -30,6 +30,9 @@ public:
   Expected<MeasurementReport> measure(const MeasurementRequest &) override {
     return fail(ErrorCode::Usage, "nothing is measured");
   }
+  Expected<NvccReport> nvcc() override {
+    return fail(ErrorCode::Usage, "nothing is compiled");
+  }
   Expected<RatesReport> rates() override {
     HasRates = true;
     return RatesReport();

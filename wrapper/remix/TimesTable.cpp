@@ -95,6 +95,7 @@ public:
   Expected<MeasurementReport> measure(const MeasurementRequest &) override {
     return fail(ErrorCode::Usage, "the table has no batches");
   }
+  Expected<NvccReport> nvcc() override { return Inner->nvcc(); }
   Expected<RatesReport> rates() override { return Inner->rates(); }
 
 private:
