@@ -154,7 +154,7 @@ private:
       if (Result == "lose")
         std::_Exit(9);
       if (Result == "hang")
-        pause();
+        hang();
       return R"({"verb":"reply","outcome":")" + Result +
              R"(","message":"made up","code":""})";
     }
@@ -167,6 +167,14 @@ private:
       return R"({"verb":"reply","outcome":"duplicate","code":")" + Code + "\"}";
     note(Text);
     return times(gainOf(Text), Code);
+  }
+
+  /// Until the client is gone, however it went.
+  [[noreturn]] static void hang() {
+    char Bytes[4096];
+    while (read(0, Bytes, sizeof(Bytes)) > 0) {
+    }
+    std::_Exit(9);
   }
 
   void note(const std::string &Text) {
