@@ -64,6 +64,9 @@ public:
       : From(std::move(From)), Level(std::move(Level)), Number(Number),
         Seconds(Seconds) {}
   std::optional<size_t> count() const override { return From->count(); }
+  std::vector<std::pair<std::string, size_t>> dimensions() const override {
+    return From->dimensions();
+  }
   std::optional<Candidate> next() override {
     const double Start = ownCpuSeconds();
     auto Next = From->next();
