@@ -106,9 +106,20 @@ TEST_F(JournalTest, FindsByVariantAndByBinary) {
   Same.Code = E.Code;
   Same.SameAs = (*Found)->Id;
   add(*J, S, Same);
-  auto First = J->findCode("k1", "s1", E.Code);
+  auto First = J->findSame(Same);
   ASSERT_TRUE(First && *First);
   EXPECT_EQ((*First)->Change.Pipeline, "licm");
+
+  Evaluation Otherwise = makeEvaluation("sroa");
+  Otherwise.Code = E.Code;
+  Otherwise.Change.Launch = {{"block.x", "64"}};
+  auto None = J->findSame(Otherwise);
+  ASSERT_TRUE(None);
+  EXPECT_FALSE(*None);
+  add(*J, S, Otherwise);
+  First = J->findSame(Otherwise);
+  ASSERT_TRUE(First && *First);
+  EXPECT_EQ((*First)->Change.Pipeline, "sroa");
 }
 
 TEST_F(JournalTest, HasOneWriterAndSaysWho) {

@@ -129,10 +129,9 @@ public:
   Expected<std::optional<Evaluation>> find(const std::string &Key,
                                            const std::string &Setting,
                                            const std::string &VariantId);
-  /// The first evaluation that really ran this binary.
-  Expected<std::optional<Evaluation>> findCode(const std::string &Key,
-                                               const std::string &Setting,
-                                               const std::string &Code);
+  /// The first evaluation that really ran the binary of this one, of the same
+  /// kernel, in the same setting and launched alike.
+  Expected<std::optional<Evaluation>> findSame(const Evaluation &Like);
   /// In the order in which they were made.
   Expected<std::vector<Evaluation>> evaluations(const EvaluationFilter &Which);
 

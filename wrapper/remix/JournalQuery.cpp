@@ -4,6 +4,8 @@
 #include "runtime/support/Json.h"
 #include "wrapper/remix/JournalText.h"
 
+#include <algorithm>
+
 namespace r3 {
 
 std::string timesText(const std::vector<double> &Times) {
@@ -177,16 +179,24 @@ Journal::find(const std::string &Key, const std::string &Setting,
   return readOne(*Query, D.path());
 }
 
-Expected<std::optional<Evaluation>>
-Journal::findCode(const std::string &Key, const std::string &Setting,
-                  const std::string &Code) {
+static bool launchedAlike(const Variant &A, const Variant &B) {
+  return std::ranges::equal(A.Launch, B.Launch, [](auto &One, auto &Other) {
+    return One.Target == Other.Target && One.Value == Other.Value;
+  });
+}
+
+Expected<std::optional<Evaluation>> Journal::findSame(const Evaluation &Like) {
   auto Query = D.prepare(std::string(Columns) +
                          "WHERE k.key = ? AND e.setting = ? AND e.code = ? AND "
-                         "e.same_as IS NULL ORDER BY e.id LIMIT 1");
+                         "e.same_as IS NULL ORDER BY e.id");
   if (!Query)
     return Query.error();
-  Query->bind(Key).bind(Setting).bind(Code);
-  return readOne(*Query, D.path());
+  Query->bind(Like.Key).bind(Like.Setting).bind(Like.Code);
+  while (true) {
+    auto One = readOne(*Query, D.path());
+    if (!One || !*One || launchedAlike((*One)->Change, Like.Change))
+      return One;
+  }
 }
 
 Expected<std::vector<Evidence>> Journal::evidence(const std::string &Key) {

@@ -231,7 +231,7 @@ private:
   Expected<bool> isRight(const Evaluation &Made) {
     if (Made.Result != Outcome::Duplicate)
       return Made.Result == Outcome::Ok;
-    auto First = Log.findCode(Made.Key, Made.Setting, Made.Code);
+    auto First = Log.findSame(Made);
     if (!First)
       return First.error();
     return *First && (*First)->Result == Outcome::Ok;
@@ -295,7 +295,7 @@ private:
   Error answerDuplicate(Evaluation &Made) {
     if (Made.Code.empty())
       return Error::success();
-    auto First = Log.findCode(Made.Key, Made.Setting, Made.Code);
+    auto First = Log.findSame(Made);
     if (!First)
       return First.error();
     if (!*First) {

@@ -301,7 +301,7 @@ Expected<Evaluation> Search::evaluateOne(KernelProgress &Progress,
 Error Search::answerDuplicate(Evaluation &Made) {
   if (Made.Code.empty())
     return Error::success();
-  auto First = Log.findCode(Made.Key, Made.Setting, Made.Code);
+  auto First = Log.findSame(Made);
   if (!First)
     return First.error();
   if (!*First)
@@ -325,7 +325,7 @@ Error Search::answerDuplicate(Evaluation &Made) {
 Expected<std::optional<double>> Search::costOf(const Evaluation &Made) {
   Outcome Result = Made.Result;
   if (Result == Outcome::Duplicate) {
-    auto First = Log.findCode(Made.Key, Made.Setting, Made.Code);
+    auto First = Log.findSame(Made);
     if (!First)
       return First.error();
     Result = *First ? (*First)->Result : Outcome::Wrong;
