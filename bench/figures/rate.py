@@ -33,7 +33,9 @@ def usable_cores():
 
 
 def usual_compilers():
-    return max(usable_cores() - 1, 1)
+    """What a worker takes where it is not told."""
+    cores = usable_cores()
+    return cores - 1 if cores > 2 else cores
 
 
 def rate(setting):

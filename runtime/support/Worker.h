@@ -8,7 +8,7 @@
 //
 // Messages (members of the JSON header; replies carry "ms": {step: number}):
 //   hello    {backend, device, store, compilers: processes that build what
-//             waits (0 or missing: one for each core, but one)}
+//             waits (0 or missing: one for each core, of more than two but one)}
 //            -> {identity: {...}, pipelines: {"O1": text, ...}, compilers}
 //   load     {recordings: [manifest paths], unordered: {buffer: bytes}}
 //            all of one kernel; buffers whose records of so many bytes may come
@@ -85,7 +85,7 @@ struct WorkerOptions {
   std::vector<std::string> Launcher; // {"srun", "-n1", "--gpus=1"}
   int ReplyTimeoutMs = 600000;
   /// Compile workers for requests that wait; 0: one for each core that the
-  /// worker may use, but one.
+  /// worker may use, of more than two but one.
   unsigned Compilers = 0;
   /// Sizes of records by buffer ("out", "arg1"): these may come in any order.
   std::map<std::string, uint64_t> Unordered;

@@ -78,10 +78,11 @@ public:
                  "print what would be done and spent, and what is known, and "
                  "stop: nothing is written");
     Options.flag("--json", Json, "print JSON");
-    Options.count("--compilers", Compilers,
-                  "variants that are built at once while another one runs "
-                  "(default: one for each core that the worker may use, but "
-                  "one)");
+    Options.count(
+        "--compilers", Compilers,
+        "variants that are built at once while another one runs "
+        "(default: one for each core that the worker may use, of more "
+        "than two but one)");
     Options.text("--launcher", Launcher, "COMMAND",
                  "start workers through COMMAND");
   }

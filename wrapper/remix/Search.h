@@ -117,9 +117,9 @@ struct SearchOptions {
   uint64_t Patience = 0;
   unsigned Pairs = 8;
   unsigned Repetitions = 3; // of the original, before anything is tried
-  /// Proposals that are out at once in a new session; 0: for each compile worker
-  /// one that it builds and one that waits, one that is judged, and one that is
-  /// proposed meanwhile.
+  /// Proposals that are out at once in a new session; 0: for each compile
+  /// worker one that it builds and one that waits, one that is judged, and one
+  /// that is proposed meanwhile.
   unsigned InFlight = 0;
 };
 

@@ -28,8 +28,12 @@ constexpr unsigned MostRepetitions = 100000;
 constexpr uint64_t NvccDeadlineMs = 120000; // of a whole unit
 constexpr unsigned MostCompilers = 1024;
 
-/// The device is served from one core.
-unsigned defaultCompilers() { return std::max(usableCores(), 2u) - 1; }
+/// The device is served from one core. Of two it leaves enough for builds,
+/// which take most of the time.
+unsigned defaultCompilers() {
+  const unsigned Cores = usableCores();
+  return Cores > 2 ? Cores - 1 : Cores;
+}
 
 double median(std::vector<double> Values) {
   if (Values.empty())
