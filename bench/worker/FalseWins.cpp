@@ -8,15 +8,14 @@
 // its code is told as another one. What is ranked first goes through the gate.
 // One line a search, the count last; it fails where a padded variant was
 // answered as a duplicate, or was not right, or no padding was another code.
+#include "bench/worker/FreshJournal.h"
 #include "wrapper/r3/Catalogue.h"
 #include "wrapper/r3/Confirm.h"
 
 #include "runtime/support/Store.h"
 
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 
 using namespace r3;
 
@@ -78,13 +77,6 @@ ProposalSource paddings(unsigned Least, unsigned Most) {
   });
 }
 
-uint64_t monotonicMs() {
-  using namespace std::chrono;
-  return static_cast<uint64_t>(
-      duration_cast<milliseconds>(steady_clock::now().time_since_epoch())
-          .count());
-}
-
 struct Result {
   double Ranked = 0; // the best, by the search
   size_t Gated = 0;  // candidates
@@ -94,10 +86,7 @@ struct Result {
 Expected<Result> once(const EvaluatorSource &Source, const CatalogueKernel &K,
                       const SearchOptions &Options, size_t Wanted,
                       size_t Duplicates, const std::string &Path) {
-  std::error_code Ignored;
-  std::filesystem::remove_all(Path, Ignored);
-  std::filesystem::create_directory(Path, Ignored);
-  auto Log = Journal::openForWriting(Path + "/journal.db", "bench");
+  auto Log = freshJournal(Path);
   if (!Log)
     return Log.error();
   const std::atomic<bool> Never{false};

@@ -9,6 +9,7 @@
 // where many come to the same. The clock begins when the original has been
 // evaluated. Built alone: the variants of the first, by workers that know the
 // binaries. Run alone: the original, verified and timed as a variant is.
+#include "bench/worker/FreshJournal.h"
 #include "wrapper/r3/Catalogue.h"
 #include "wrapper/r3/Confirm.h"
 #include "wrapper/remix/Search.h"
@@ -18,7 +19,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
-#include <filesystem>
 #include <sys/resource.h>
 #include <time.h>
 
@@ -27,13 +27,6 @@ using namespace r3;
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
-
-uint64_t monotonicMs() {
-  using namespace std::chrono;
-  return static_cast<uint64_t>(
-      duration_cast<milliseconds>(SteadyClock::now().time_since_epoch())
-          .count());
-}
 
 double secondsSince(SteadyClock::time_point Start) {
   return std::chrono::duration<double>(SteadyClock::now() - Start).count();
@@ -223,11 +216,7 @@ void write(json::Writer &W, const Tally &T) {
 Error search(Store &In, const EvaluatorSource &Source,
              const std::vector<SearchKernel> &Kernels, bool Distinct,
              double Seconds, Tally &T) {
-  const std::string Path = In.path() + "/rate";
-  std::error_code Ignored;
-  std::filesystem::remove_all(Path, Ignored);
-  std::filesystem::create_directory(Path, Ignored);
-  auto Log = Journal::openForWriting(Path + "/journal.db", "bench");
+  auto Log = freshJournal(In.path() + "/rate");
   if (!Log)
     return Log.error();
   SearchOptions Wanted;

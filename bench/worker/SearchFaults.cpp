@@ -4,6 +4,7 @@
 // how those of each kind ended, and what is left of the worker's processes.
 // Prints one line of JSON:
 //   r3-bench-search-faults STORE BACKEND KERNEL VARIANTS COMPILERS
+#include "bench/worker/FreshJournal.h"
 #include "wrapper/r3/Catalogue.h"
 #include "wrapper/r3/Confirm.h"
 #include "wrapper/remix/Search.h"
@@ -11,7 +12,6 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <thread>
@@ -50,13 +50,6 @@ ProposalSource faults(unsigned Count) {
     }
     return Expected<std::vector<Candidate>>(std::move(All));
   });
-}
-
-uint64_t monotonicMs() {
-  using namespace std::chrono;
-  return static_cast<uint64_t>(
-      duration_cast<milliseconds>(steady_clock::now().time_since_epoch())
-          .count());
 }
 
 class Tally : public SearchObserver {
@@ -141,11 +134,7 @@ Error run(char **Words) {
   if (!Chosen)
     return Chosen.error();
   const std::vector<SearchKernel> Kernels = {searchKernel(**Chosen)};
-  const std::string Path = Folder + "/faults";
-  std::error_code Ignored;
-  std::filesystem::remove_all(Path, Ignored);
-  std::filesystem::create_directory(Path, Ignored);
-  auto Log = Journal::openForWriting(Path + "/journal.db", "bench");
+  auto Log = freshJournal(Folder + "/faults");
   if (!Log)
     return Log.error();
   WorkerOptions Options;

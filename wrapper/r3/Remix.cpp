@@ -16,19 +16,11 @@
 #include "wrapper/remix/optimizer/Optimizer.h"
 
 #include <algorithm>
-#include <chrono>
 #include <numeric>
 
 namespace r3 {
 
 namespace {
-
-uint64_t monotonicMs() {
-  using namespace std::chrono;
-  return uint64_t(
-      duration_cast<milliseconds>(steady_clock::now().time_since_epoch())
-          .count());
-}
 
 uint64_t standingStill() { return 0; }
 

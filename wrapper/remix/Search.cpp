@@ -5,6 +5,7 @@
 #include "wrapper/remix/Search.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <utility>
 
@@ -52,6 +53,13 @@ SpaceInput spaceInput(const SearchKernel &Kernel, const DeviceIdentity &Device,
 }
 
 static Candidate originalCandidate() { return {Variant(), "original"}; }
+
+uint64_t monotonicMs() {
+  using namespace std::chrono;
+  return uint64_t(
+      duration_cast<milliseconds>(steady_clock::now().time_since_epoch())
+          .count());
+}
 
 Expected<SearchSummary> Search::run(const std::vector<SearchKernel> &Kernels,
                                     const SearchOptions &Wanted) {

@@ -163,6 +163,8 @@ public:
 
 /// Milliseconds of a clock that only goes forward.
 using Clock = std::function<uint64_t()>;
+/// The system's.
+uint64_t monotonicMs();
 
 /// What a timing depends on besides the variant: under this a kernel's
 /// evaluations are in the journal.
