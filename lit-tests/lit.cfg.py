@@ -68,6 +68,8 @@ if device == "cuda" and gpu_architecture():
     config.available_features.add("gpu")
     architecture = gpu_architecture()
     config.environment["ARCH"] = architecture  # of the examples' Makefiles
+    # Tests beside each other: a fault of one stalls the launches of all.
+    config.environment["R3_LAUNCH_DEADLINE"] = "4s"
     lit_config.parallelism_groups["faults"] = 1
     config.parallelism_group = one_fault_at_a_time
 elif device == "cuda":

@@ -16,7 +16,6 @@ namespace r3::replay {
 
 namespace {
 
-constexpr uint64_t LeastDeadlineMs = 1000;
 // Known from the program only. The first launch also loads code and starts
 // threads, on a busy machine for seconds; the original is no suspect.
 constexpr uint64_t FirstDeadlineMs = 10000;
@@ -313,7 +312,7 @@ uint64_t Session::deadlineMs(size_t Index, unsigned Slower) const {
           : double(Kernel->recordings()[Index].Manifest.DurationNs);
   const auto Scaled = static_cast<uint64_t>(
       std::min(KnownNs * DeadlineFactor * Slower / 1e6, MostDeadlineMs));
-  return std::max(Scaled, P.OriginalNs > 0 ? LeastDeadlineMs
+  return std::max(Scaled, P.OriginalNs > 0 ? Setup.LeastDeadlineMs
                           : KnownNs > 0    ? FirstDeadlineMs
                                            : UnknownDeadlineMs);
 }

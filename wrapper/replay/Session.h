@@ -34,6 +34,7 @@ struct SessionOptions {
   std::string DeviceProgram;        // r3-device
   std::string CompileProgram;       // r3-compile
   uint64_t BuildDeadlineMs = 20000; // kept by the compile worker
+  uint64_t LeastDeadlineMs = 1000;  // of a launch
   uint64_t BuildGraceMs = 10000;    // after which it is itself given up
 };
 
