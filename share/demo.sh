@@ -27,7 +27,7 @@ small=() # arguments: [size] [steps], of a run of about a second
 if [[ ${R3_DEVICE:-} != cpu ]] && has_gpu; then
   small=(" " " " " ")
   export ARCH=sm_$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d .)
-  search='--space applicable --budget 2m --max-evals 200'
+  search='--space applicable --budget 1m --max-evals 200'
 else
   small=("40 10" "1000 10" "2000 20")
   search='--space thin --budget 90s --max-evals 12'
