@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// launches COUNT: COUNT launches of an empty kernel, and how long one took.
+// launches COUNT LOOPS: LOOPS times COUNT launches of an empty kernel, and how
+// long one took.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -20,8 +21,9 @@ static double nanoseconds(int Count) {
 
 int main(int Count, char **Arguments) {
   nanoseconds(10000);
-  double Each = nanoseconds(Count > 1 ? std::atoi(Arguments[1]) : 1000000);
-  if (cudaGetLastError() != cudaSuccess)
-    return 1;
-  std::printf("launch %.3f ns\n", Each);
+  if (Count != 3)
+    return 2;
+  for (int Loop = 0; Loop < std::atoi(Arguments[2]); ++Loop)
+    std::printf("launch %.3f ns\n", nanoseconds(std::atoi(Arguments[1])));
+  return cudaGetLastError() != cudaSuccess;
 }

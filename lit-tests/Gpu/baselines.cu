@@ -13,7 +13,7 @@
 // CHECK: clang -O3 {{timed True|the same code as the original's False}}
 // CHECK-NEXT: nvcc -O3 timed True
 #include <cstdio>
-constexpr int Times = 64, N = 1 << 22;
+constexpr int Times = 16, N = 1 << 24;
 static __device__ int Offset;
 static __global__ void set(int To) { Offset = To; }
 static __global__ void repeats(const int *X, int *Y, int Count) {
