@@ -72,7 +72,7 @@ TEST(PipelineTextTest, KnowsTheKindOfEachPlace) {
   auto P = parsePipeline(Text);
   std::set<std::string> Found;
   for (const PassPlace &Place : editablePasses(*P))
-    Found.insert(Place.Kind + " " + passAt(*P, Place).base());
+    Found.insert(Place.Kind + " " + std::string(passAt(*P, Place).base()));
   EXPECT_EQ(Found, (std::set<std::string>{"module ipsccp", "module globaldce",
                                           "function sroa", "function early-cse",
                                           "function gvn", "cgscc inline",

@@ -153,11 +153,9 @@ bool isInert(const PassNode &Pass) {
                                        "elim-avail-extern",
                                        "inferattrs",
                                        "lower-expect"};
-  std::string Base = Pass.base();
+  const std::string_view Base = Pass.base();
   return std::find(Names.begin(), Names.end(), Base) != Names.end();
 }
-
-std::string PassNode::base() const { return Name.substr(0, Name.find('<')); }
 
 Expected<Pipeline> parsePipeline(std::string_view Text) {
   return Parser(Text).whole();
@@ -170,7 +168,7 @@ std::string pipelineText(const Pipeline &P) {
 }
 
 std::string childKind(const PassNode &Manager, const std::string &Outer) {
-  std::string Base = Manager.base();
+  const std::string_view Base = Manager.base();
   if (Base == "devirt" || Base == "coro-cond")
     return Outer;
   for (const char *Kind : {"module", "cgscc", "function", "loop", "loop-mssa"})

@@ -16,14 +16,19 @@
 
 namespace r3 {
 
+/// "licm" of "licm<allowspeculation>".
+inline std::string_view passBase(std::string_view Name) {
+  return Name.substr(0, Name.find('<'));
+}
+
 struct PassNode {
   std::string Name; // with parameters: "instcombine<no-verify-fixpoint>"
   bool IsManager = false;
   std::vector<PassNode> Children;
 
   bool operator==(const PassNode &) const = default;
-  /// The name without parameters.
-  std::string base() const;
+  /// The name without parameters: a part of it.
+  std::string_view base() const { return passBase(Name); }
 };
 
 /// The top level: passes over modules.

@@ -94,7 +94,7 @@ ProposalSource thinProposals() { return listed("thin 1", thinSpace); }
 
 ProposalSource optimizerProposals(const std::string &Optimizer,
                                   const SpaceLimits &Limits) {
-  return {Optimizer + " 2" + nameOf(Limits),
+  return {Optimizer + " 3" + nameOf(Limits),
           [=](const SpaceInput &In) -> Expected<std::unique_ptr<Proposals>> {
             auto Passes = PassCatalogue::readInstalled();
             if (!Passes)

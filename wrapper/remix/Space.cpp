@@ -136,7 +136,7 @@ private:
   void addEdit(const Pipeline &Base, const PassPlace &Place, size_t What) {
     const PassNode &Pass = passAt(Base, Place);
     // Notes are for people: parameters stay in the pipeline's text.
-    const std::string Name = Pass.base(), Where = " in " + Place.Kind;
+    const std::string Name(Pass.base()), Where = " in " + Place.Kind;
     if (What == 0)
       return addEdited(withoutPass(Base, Place), "delete " + Name + Where);
     if (What == 1)

@@ -26,7 +26,7 @@ constexpr size_t LeastKnown = 3;  // costs, for a model
 /// are drawn.
 constexpr size_t MostModelled = 300, MostFitted = 150;
 constexpr size_t DrawnPool = 1500;
-constexpr size_t DrawnEach = 24;         // for each observation
+constexpr size_t DrawnEach = 12;         // for each observation
 constexpr size_t MostBetweenModels = 64; // observations
 constexpr size_t BoundEvery = 3;         // proposals
 constexpr float BoundWidth = 2;          // deviations
@@ -83,7 +83,7 @@ private:
   };
 
   size_t note(const Point &P, double Belief);
-  void condition(size_t Which);
+  void condition(const std::vector<size_t> &Which);
   std::vector<double> workingValues() const;
   std::vector<size_t> byValue() const;
   bool needsModel() const;
@@ -149,18 +149,20 @@ size_t Bayesian::note(const Point &P, double Belief) {
   if (auto At = PoolIndex.find(P); At != PoolIndex.end())
     Taken[At->second] = 1;
   if (Model && !Model->isFull())
-    condition(Which);
+    condition({Which});
   return Which;
 }
 
-void Bayesian::condition(size_t Which) {
-  const Observation &O = Observations[Which];
-  Model->add(O.X);
-  Modelled.push_back(Which);
-  const Eigen::ArrayXf Close = Model->correlationWith(O.X).array().square();
-  Near.array() += Close;
-  if (O.Is == State::Failed)
-    Failures.array() += Close;
+void Bayesian::condition(const std::vector<size_t> &Which) {
+  FeatureMatrix X(Features, Eigen::Index(Which.size()));
+  for (size_t I = 0; I < Which.size(); ++I)
+    X.col(Eigen::Index(I)) = Observations[Which[I]].X;
+  const Eigen::ArrayXXf Close = Model->add(X).array().square();
+  Near.array() += Close.rowwise().sum();
+  for (size_t I = 0; I < Which.size(); ++I)
+    if (Observations[Which[I]].Is == State::Failed)
+      Failures.array() += Close.col(Eigen::Index(I));
+  Modelled.insert(Modelled.end(), Which.begin(), Which.end());
 }
 
 std::vector<double> Bayesian::workingValues() const {
@@ -243,8 +245,7 @@ void Bayesian::renewModel() {
     FittedAt = Count;
   }
   renewPool();
-  for (size_t I : choose(MostModelled))
-    condition(I);
+  condition(choose(MostModelled));
   ModelAt = Count;
 }
 

@@ -6,7 +6,6 @@
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 namespace r3 {
 
@@ -23,10 +22,13 @@ double meanLogScale(Eigen::Index Features) {
          0.5 * std::log(double(std::max<Eigen::Index>(Features, 1)));
 }
 
-/// Matern 3/2 between columns that are in units of the length scales.
-Eigen::MatrixXf correlation(const FeatureMatrix &A, const FeatureMatrix &B) {
-  Eigen::MatrixXf R = -2 * A.transpose() * B;
-  R.colwise() += A.colwise().squaredNorm().transpose();
+/// Matern 3/2 between columns that are in units of the length scales. A's are
+/// mostly zero where there are many features.
+Eigen::MatrixXf correlation(const Eigen::SparseMatrix<float> &A,
+                            const Eigen::VectorXf &SquaredNorms,
+                            const FeatureMatrix &B) {
+  Eigen::MatrixXf R = -2 * (A.transpose() * B);
+  R.colwise() += SquaredNorms;
   R.rowwise() += B.colwise().squaredNorm();
   R = float(Root3) * R.array().max(0.0f).sqrt().matrix();
   return ((1 + R.array()) * (-R.array()).exp()).matrix();
@@ -36,28 +38,20 @@ Eigen::MatrixXf correlation(const FeatureMatrix &A, const FeatureMatrix &B) {
 /// gradient (scales first, noise last).
 class Density {
 public:
-  Density(const FeatureMatrix &X, const Eigen::VectorXd &Y)
-      : Y(Y), Count(X.cols()) {
-    for (Eigen::Index F = 0; F < X.rows(); ++F) {
-      Eigen::VectorXd Row = X.row(F).cast<double>().transpose();
-      if ((Row.array() == Row[0]).all()) {
-        Squares.emplace_back();
-        continue;
-      }
-      Varying.push_back(F);
-      Squares.push_back(
-          (Row.replicate(1, Count) - Row.transpose().replicate(Count, 1))
-              .array()
-              .square());
-    }
+  Density(const FeatureMatrix &Given, const Eigen::VectorXd &Y)
+      : X(Given.cast<double>()), Sparse(X.sparseView()), Y(Y), Count(X.cols()) {
   }
 
   double operator()(const KernelParameters &P, Eigen::VectorXd &Gradient) {
-    const auto Features = Eigen::Index(Squares.size());
-    Eigen::ArrayXXd R = Eigen::ArrayXXd::Zero(Count, Count);
-    for (Eigen::Index F : Varying)
-      R += Squares[size_t(F)] * std::exp(-2 * P.LogScales[F]);
-    R = Root3 * R.sqrt();
+    const auto Features = X.rows();
+    const Eigen::VectorXd Weights = (-2 * P.LogScales).array().exp();
+    // Squared distances by the products of columns.
+    Eigen::ArrayXXd R =
+        -2 * Eigen::MatrixXd(Sparse.transpose() * (Weights.asDiagonal() * X));
+    const Eigen::ArrayXd Norms = -0.5 * R.matrix().diagonal();
+    R.colwise() += Norms;
+    R.rowwise() += Norms.transpose();
+    R = Root3 * R.max(0).sqrt();
     const Eigen::ArrayXXd Decay = (-R).exp();
     Eigen::MatrixXd A = ((1 + R) * Decay).matrix();
     const double Noise = std::exp(P.LogNoise);
@@ -83,9 +77,13 @@ public:
       Value += 0.5 * Off * Off;
       Gradient[K] += Off / Spread;
     };
-    for (Eigen::Index F : Varying)
-      Gradient[F] = 0.5 * (Slope * Squares[size_t(F)]).sum() *
-                    std::exp(-2 * P.LogScales[F]);
+    // The sum over pairs of Slope times a feature's squared difference.
+    const Eigen::MatrixXd Sloped = Sparse * Slope.matrix();
+    const Eigen::VectorXd Sums = Slope.rowwise().sum();
+    Gradient.head(Features) =
+        Weights.array() * (X.array().square().matrix() * Sums -
+                           X.cwiseProduct(Sloped).rowwise().sum())
+                              .array();
     for (Eigen::Index F = 0; F < Features; ++F)
       addPrior(F, P.LogScales[F], meanLogScale(Features), ScaleDeviation);
     Gradient[Features] = 0.5 * Noise * Weight.matrix().trace();
@@ -94,11 +92,10 @@ public:
   }
 
 private:
+  const Eigen::MatrixXd X;
+  const Eigen::SparseMatrix<double> Sparse; // X
   const Eigen::VectorXd &Y;
-  Eigen::Index Count;
-  /// Differences by feature; empty where the observations are all the same.
-  std::vector<Eigen::ArrayXXd> Squares;
-  std::vector<Eigen::Index> Varying; // the other features
+  const Eigen::Index Count;
 };
 
 } // namespace
@@ -155,27 +152,49 @@ PoolPosterior::PoolPosterior(const KernelParameters &P,
                              Eigen::Index Capacity)
     : Inverse((-P.LogScales).array().exp().cast<float>()),
       Noise(float(std::exp(P.LogNoise))),
-      Pool(Inverse.asDiagonal() * Candidates), Observed(Pool.rows(), Capacity),
+      Pool((Inverse.asDiagonal() * Candidates).sparseView()),
+      PoolNorms((Inverse.asDiagonal() * Candidates)
+                    .colwise()
+                    .squaredNorm()
+                    .transpose()),
+      Observed(Inverse.size(), Capacity),
       Factor(Eigen::MatrixXf::Zero(Capacity, Capacity)),
       Projected(Pool.cols(), Capacity),
       Explained(Eigen::VectorXf::Zero(Pool.cols())) {}
 
-void PoolPosterior::add(const FeatureMatrix &Given) {
-  // One more row of the Cholesky factor, and what it tells of the pool.
+Eigen::MatrixXf PoolPosterior::add(const FeatureMatrix &Given) {
   const FeatureMatrix X = Inverse.asDiagonal() * Given;
-  Eigen::VectorXf Row = correlation(Observed.leftCols(Count), X);
-  Factor.topLeftCorner(Count, Count)
-      .triangularView<Eigen::Lower>()
-      .solveInPlace(Row);
-  const float Rest = 1 + Noise - Row.squaredNorm();
-  const float Pivot = std::sqrt(std::max(Rest, std::max(Noise, 1e-6f) * 0.1f));
-  Factor.row(Count).head(Count) = Row.transpose();
-  Factor(Count, Count) = Pivot;
-  Projected.col(Count) =
-      (correlation(Pool, X) - Projected.leftCols(Count) * Row) / Pivot;
-  Explained.array() += Projected.col(Count).array().square();
-  Observed.col(Count) = X;
-  ++Count;
+  const Eigen::Index Before = Count, New = X.cols();
+  Observed.middleCols(Before, New) = X;
+  // More rows of the Cholesky factor.
+  const Eigen::SparseMatrix<float> All =
+      Observed.leftCols(Before + New).sparseView();
+  const Eigen::VectorXf Norms =
+      Observed.leftCols(Before + New).colwise().squaredNorm().transpose();
+  const Eigen::MatrixXf Close = correlation(All, Norms, X);
+  for (; Count < Before + New; ++Count) {
+    Eigen::VectorXf Row = Close.col(Count - Before).head(Count);
+    Factor.topLeftCorner(Count, Count)
+        .triangularView<Eigen::Lower>()
+        .solveInPlace(Row);
+    const float Rest = 1 + Noise - Row.squaredNorm();
+    Factor.row(Count).head(Count) = Row.transpose();
+    Factor(Count, Count) =
+        std::sqrt(std::max(Rest, std::max(Noise, 1e-6f) * 0.1f));
+  }
+  // And what they tell of the pool.
+  Eigen::MatrixXf OfPool = correlation(Pool, PoolNorms, X);
+  auto Told = Projected.middleCols(Before, New);
+  Told = OfPool;
+  if (Before)
+    Told.noalias() -= Projected.leftCols(Before) *
+                      Factor.block(Before, 0, New, Before).transpose();
+  Factor.block(Before, Before, New, New)
+      .transpose()
+      .triangularView<Eigen::Upper>()
+      .solveInPlace<Eigen::OnTheRight>(Told);
+  Explained += Told.rowwise().squaredNorm();
+  return OfPool;
 }
 
 void PoolPosterior::predict(const Eigen::VectorXf &Y, Eigen::VectorXf &Mean,
@@ -190,7 +209,7 @@ void PoolPosterior::predict(const Eigen::VectorXf &Y, Eigen::VectorXf &Mean,
 }
 
 Eigen::VectorXf PoolPosterior::correlationWith(const FeatureMatrix &X) const {
-  return correlation(Pool, Inverse.asDiagonal() * X);
+  return correlation(Pool, PoolNorms, Inverse.asDiagonal() * X);
 }
 
 } // namespace r3

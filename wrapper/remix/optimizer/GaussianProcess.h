@@ -9,6 +9,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <Eigen/SparseCore>
 
 namespace r3 {
 
@@ -40,8 +41,10 @@ public:
   PoolPosterior(const KernelParameters &P, const FeatureMatrix &Pool,
                 Eigen::Index Capacity);
 
-  /// Adds where something is, or will be, observed: X is one column.
-  void add(const FeatureMatrix &X);
+  /// Adds where something is, or will be, observed, one column each; together
+  /// they cost less than one by one. The correlation of each candidate (row)
+  /// with each of X (column).
+  Eigen::MatrixXf add(const FeatureMatrix &X);
   Eigen::Index size() const { return Count; }
   bool isFull() const { return Count == Observed.cols(); }
 
@@ -56,7 +59,10 @@ public:
 private:
   Eigen::VectorXf Inverse; // of each feature's length scale
   float Noise;
-  FeatureMatrix Pool, Observed; // in units of the length scales
+  // In units of the length scales:
+  Eigen::SparseMatrix<float> Pool;
+  Eigen::VectorXf PoolNorms; // squared
+  FeatureMatrix Observed;
   Eigen::Index Count = 0;
   Eigen::MatrixXf Factor;    // lower Cholesky factor of the observations
   Eigen::MatrixXf Projected; // its inverse times correlations, pool x count

@@ -54,7 +54,7 @@ void BasePipeline::addLeaf(Element &E, const std::string &Kind,
   Site.Kind = Kind;
   Site.Key = Key;
   Site.Text = E.Name;
-  if (auto Pass = Catalogue->find(E.Name.substr(0, E.Name.find('<')))) {
+  if (auto Pass = Catalogue->find(passBase(E.Name))) {
     Site.Pass = int32_t(*Pass);
     auto Setting = Catalogue->Usable[*Pass].settingOf(E.Name);
     Site.CanSay = Setting.has_value();
@@ -74,7 +74,8 @@ void BasePipeline::number(const Pipeline &List, Element &Into,
     Element E;
     E.Name = Node.Name;
     E.IsManager = Node.IsManager;
-    std::string Key = Into.Kind + " " + Node.base();
+    std::string Key = Into.Kind + " ";
+    Key += Node.base();
     Key += " " + std::to_string(Seen[Key]++);
     E.Gap = Into.Kind.empty() ? -1 : addGap(Into.Kind, "before " + Key);
     if (Node.IsManager) {

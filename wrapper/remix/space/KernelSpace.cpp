@@ -150,13 +150,14 @@ bool KernelSpace::canonicalEdits(Parts &Made) const {
     const Base &B = Bases[I];
     // What is that far from the base of Made is not nearer to the result.
     const size_t Nearest =
-        Best ? Best->Edits.size() : std::min(Made.Edits.size(), EditLimit);
+        Best ? Best->Edits.size() - 1 : std::min(Made.Edits.size(), EditLimit);
     const size_t Apart = Distances[Made.Base * Bases.size() + I];
     if (!B.Printed || Apart > Nearest + Made.Edits.size())
       continue;
-    auto Edits = B.Printed->editsOf(Result, EditLimit);
-    if (Edits && (!Best || Edits->size() < Best->Edits.size()))
+    if (auto Edits = B.Printed->editsOf(Result, Nearest))
       Best = Parts{I, Made.Values, std::move(*Edits)};
+    if (Best && Best->Edits.empty())
+      break;
   }
   if (!Best)
     return false;

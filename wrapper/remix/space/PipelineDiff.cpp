@@ -4,6 +4,7 @@
 #include "wrapper/remix/space/BasePipeline.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -76,8 +77,7 @@ struct BasePipeline::Aligner {
     }
     if (E.Name == Node.Name)
       return 0;
-    return E.Leaf >= 0 && E.Name.substr(0, E.Name.find('<')) == Node.base() &&
-                   said(Node)
+    return E.Leaf >= 0 && passBase(E.Name) == Node.base() && said(Node)
                ? 1
                : Impossible;
   }
@@ -118,15 +118,13 @@ struct BasePipeline::Aligner {
     T.Width = B.size() + 1;
     T.Costs.assign((A.size() + 1) * T.Width, Impossible);
     T.Matches.assign(T.Costs.size(), Impossible);
-    std::vector<bool> Insertable;
-    for (const PassNode &Node : B)
-      Insertable.push_back(insertion(Node, Kind).has_value());
+    T.at(A.size(), B.size()) = 0;
     for (size_t I = A.size() + 1; I-- > 0;)
       for (size_t J = B.size() + 1; J-- > 0;) {
-        if (I == A.size() && J == B.size()) {
-          T.at(I, J) = 0;
+        // One edit changes the difference in length by one at most.
+        const int64_t Longer = int64_t(A.size() - I) - int64_t(B.size() - J);
+        if (std::abs(Longer) >= Limit || (I == A.size() && J == B.size()))
           continue;
-        }
         int64_t Best = Impossible;
         if (I < A.size() && J < B.size() && T.at(I + 1, J + 1) < Limit) {
           T.match(I, J) = matchCost(A[I], B[J]);
@@ -134,7 +132,7 @@ struct BasePipeline::Aligner {
         }
         if (I < A.size())
           Best = std::min(Best, A[I].DeleteCost + T.at(I + 1, J));
-        if (J < B.size() && Insertable[J])
+        if (J < B.size() && T.at(I, J + 1) < Limit && insertion(B[J], Kind))
           Best = std::min(Best, 1 + T.at(I, J + 1));
         T.at(I, J) = std::min(Best, Impossible);
       }
@@ -145,11 +143,6 @@ struct BasePipeline::Aligner {
     trim(A, B);
     if (A.empty() && B.empty())
       return 0;
-    // A list that loses or gains so much is none that few edits made.
-    const auto Longer = int64_t(std::max(A.size(), B.size()));
-    const auto Shorter = int64_t(std::min(A.size(), B.size()));
-    if (Longer - Shorter > Limit)
-      return Impossible;
     return align(A, B, Within.Kind).at(0, 0);
   }
 
