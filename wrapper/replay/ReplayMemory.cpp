@@ -147,16 +147,25 @@ Error ReplayMemory::fill(const ReplayPlan &Plan,
 
 Error ReplayMemory::openPool(MemoryAccess Access) {
   Pending.clear();
-  if (poolInHost())
+  if (poolInHost() || PoolIs == Access)
     return {};
-  Error E = D.map(PoolAt, PoolBytes, Pool);
-  if (!E && Access != MemoryAccess::ReadWrite)
-    E = D.protect(PoolAt, PoolBytes, Access);
-  return E;
+  if (!PoolIs) {
+    if (Error E = D.map(PoolAt, PoolBytes, Pool))
+      return E;
+    PoolIs = MemoryAccess::ReadWrite;
+  }
+  if (PoolIs != Access)
+    if (Error E = D.protect(PoolAt, PoolBytes, Access))
+      return E;
+  PoolIs = Access;
+  return {};
 }
 
 Error ReplayMemory::closePool() {
-  return poolInHost() ? Error() : D.unmap(PoolAt, PoolBytes);
+  if (!PoolIs)
+    return {};
+  PoolIs.reset();
+  return D.unmap(PoolAt, PoolBytes);
 }
 
 Error ReplayMemory::lock(std::vector<MemoryRange> ReadOnly) {

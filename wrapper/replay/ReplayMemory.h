@@ -17,6 +17,7 @@
 
 #include "runtime/device/Device.h"
 
+#include <optional>
 #include <vector>
 
 namespace r3::replay {
@@ -37,7 +38,8 @@ public:
 
   bool poolInHost() const { return static_cast<bool>(PoolFile); }
 
-  /// Maps the pool (no-op for a pool in host memory).
+  /// Maps the pool, or changes how it is mapped (no-op for a pool in host
+  /// memory).
   Error openPool(MemoryAccess Access = MemoryAccess::ReadWrite);
   /// Where bytes of the pool are while it is open; not of one in host memory.
   Address poolAddress(uint64_t Offset) const { return PoolAt + Offset; }
@@ -71,6 +73,7 @@ private:
   MemoryHandle Pool = 0;
   uint64_t PoolBytes = 0;
   Address PoolAt = 0;
+  std::optional<MemoryAccess> PoolIs; // mapped
   OwnedFd PoolFile;
   std::vector<MemoryRange> Locked;
   std::vector<CopyJob> Pending; // from the pool in host memory

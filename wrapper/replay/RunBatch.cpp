@@ -227,7 +227,7 @@ Error Runner::BatchRun::makeSide(const std::string &Slot, Side &S) {
   S.Kernel = S.Code->Kernel;
   if (Error E = R.ensureLive(What.Launch, *S.Code))
     return E;
-  if (Error E = R.restore(L, *S.Code))
+  if (Error E = R.restore(L, *S.Code, /*KeepPool=*/true))
     return E;
   R.Live.clear();
   for (const PlanRange &P : L.Ranges)

@@ -209,7 +209,10 @@ Error Runner::restoreRange(const PlanRange &P, Address Base,
   return {};
 }
 
-Error Runner::restore(const PlanLaunch &L, const LoadedCode &Code) {
+/// KeepPool: the pristine copies stay mapped, which takes longer than most
+/// launches; for what does not run a variant next.
+Error Runner::restore(const PlanLaunch &L, const LoadedCode &Code,
+                      bool KeepPool) {
   if (Error E = Memory.openPool())
     return E;
   Error Failure;
@@ -224,7 +227,7 @@ Error Runner::restore(const PlanLaunch &L, const LoadedCode &Code) {
   }
   if (!Failure)
     Failure = Memory.finishCopies(Stream);
-  Error Closed = Memory.closePool();
+  Error Closed = KeepPool ? Error() : Memory.closePool();
   return Failure ? Failure : Closed;
 }
 
@@ -425,7 +428,7 @@ RunResult Runner::run(const Request &R, const std::function<void()> &Ready,
   auto Start = Clock::now();
   if (Error E = ensureLive(R.Launch, Code))
     return failed(E, Outcome::Crashed);
-  if (Error E = restore(L, Code))
+  if (Error E = restore(L, Code, R.Slot == OriginalSlot))
     return failed(E, Outcome::Crashed);
   LiveLaunch.reset();
   if (Error E = R.Dry ? Error() : lock(L, R.Written))

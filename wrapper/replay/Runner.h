@@ -129,7 +129,7 @@ private:
                                               const LoadedCode &Code);
   Expected<std::vector<Digest>> digestAll(const PlanLaunch &L,
                                           const LoadedCode &Code);
-  Error restore(const PlanLaunch &L, const LoadedCode &Code);
+  Error restore(const PlanLaunch &L, const LoadedCode &Code, bool KeepPool);
   Error restoreRange(const PlanRange &P, Address Base, const Digest *Live);
   Expected<std::vector<Patch>> collect(const PlanLaunch &L,
                                        const LoadedCode &Code, bool Original,
