@@ -192,6 +192,9 @@ optimiseAndEmit(Module &M, KernelImage Image,
       return std::vector<uint8_t>();
   }
   const StepTimer Timer(Options, "codegen");
+  // Launched once, to see where it reads and writes.
+  if (Options.CheckBounds)
+    (*Machine)->setOptLevel(CodeGenOptLevel::None);
   return emit(M, **Machine);
 }
 
