@@ -21,7 +21,6 @@ FIGURES = {
     "optimizer": optimizer.optimizer,
     "false-wins": searches.false_wins,
     "rate": rate.rate,
-    "whole-program": rate.whole_program,
     "search-faults": rate.search_faults,
     "kill": kill.kill,
 }

@@ -134,23 +134,25 @@ private:
   SteadyClock::time_point Begin = SteadyClock::now();
 };
 
-/// A second's worth of something, for some seconds; Submit is given a number.
+/// A second's worth of something, for some seconds from the first answer on,
+/// which processes have to start for. Request is given a number.
 Expected<double>
 rateOf(Evaluator &W, double Seconds,
        const std::function<EvaluationRequest(size_t)> &Request) {
   const size_t InFlight = 2 * W.compilers();
-  size_t Sent = 0, Done = 0;
-  const auto Begin = SteadyClock::now();
-  while (Done == 0 || secondsSince(Begin) < Seconds) {
-    for (; Sent < Done + InFlight; ++Sent)
+  size_t Sent = 0, Answered = 0;
+  auto Begin = SteadyClock::now();
+  while (Answered < 2 || secondsSince(Begin) < Seconds) {
+    for (; Sent < Answered + InFlight; ++Sent)
       if (Error E = W.submit(Request(Sent)))
         return E;
     auto R = W.next();
     if (!R)
       return R.error();
-    ++Done;
+    if (Answered++ == 0)
+      Begin = SteadyClock::now();
   }
-  const double Rate = double(Done) / secondsSince(Begin);
+  const double Rate = double(Answered - 1) / secondsSince(Begin);
   W.drop();
   return Rate;
 }
