@@ -134,6 +134,19 @@ TEST(WinnerTest, NothingInsideTheNoiseIsACandidate) {
   EXPECT_NE(C.Why.find("not above 1.400"), std::string::npos);
 }
 
+TEST(WinnerTest, OneDisturbedMeasurementOfTheOriginalHidesNoGain) {
+  std::vector<Evaluation> Made = {makeEvaluation("", 3.2),
+                                  makeEvaluation("fast", 2.3)};
+  EXPECT_TRUE(pipelines(Made).empty()); // nobody knows what is usual
+  for (const char *Name : {"a", "b", "c", "d", "e", "f", "g"})
+    Made.push_back(makeEvaluation(Name, 1));
+  EXPECT_EQ(pipelines(Made), Names{"fast"});
+  // Where all scatter like that, it is noise.
+  for (Evaluation &E : Made)
+    E.Gain.High = E.Gain.Median * 3;
+  EXPECT_TRUE(pipelines(Made).empty());
+}
+
 TEST(WinnerTest, NothingWrongAndNoDuplicateIsACandidate) {
   EXPECT_EQ(pipelines({makeEvaluation("w", 5, Outcome::Wrong),
                        makeEvaluation("d", 4, Outcome::Duplicate),

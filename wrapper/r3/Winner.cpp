@@ -4,6 +4,7 @@
 #include "wrapper/r3/Winner.h"
 
 #include "wrapper/r3/Text.h"
+#include "wrapper/remix/Statistics.h"
 
 #include <algorithm>
 #include <map>
@@ -11,16 +12,33 @@
 
 namespace r3 {
 
+/// Right variants that show what is usual on this device.
+static constexpr size_t EnoughWidths = 8;
+
+/// Ratios up to this are noise: where the original against itself gets to. That
+/// is one measurement, and something else may have run meanwhile; it counts as
+/// disturbed where it is wider than the variants' usual way from the median to
+/// the upper quartile.
+static double noiseOf(const std::vector<Evaluation> &Made) {
+  double Original = 0;
+  std::vector<double> Widths;
+  for (const Evaluation &E : Made)
+    if (E.Change.isOriginal())
+      Original = std::max(Original, E.Gain.High);
+    else if (E.Result == Outcome::Ok && E.Gain.Median > 0)
+      Widths.push_back(E.Gain.High / E.Gain.Median);
+  if (Widths.size() >= EnoughWidths)
+    Original = std::min(Original, quantile(std::move(Widths), 0.5));
+  return std::max(LeastRanked, Original);
+}
+
 Candidates findCandidates(const std::vector<Evaluation> &Made) {
   Candidates Result;
-  // The original against itself: what is not above this is noise.
-  double Bar = LeastRanked;
+  const double Bar = noiseOf(Made);
   size_t Tried = 0;
   for (const Evaluation &E : Made) {
-    if (E.Change.isOriginal()) {
-      Bar = std::max(Bar, E.Gain.High);
+    if (E.Change.isOriginal())
       continue;
-    }
     ++Tried;
     if (E.Result == Outcome::Ok)
       Result.List.push_back(E);
