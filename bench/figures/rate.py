@@ -17,9 +17,9 @@ SHARE = 0.7  # of what building alone or running alone reaches
 # Kernels that are short enough for the limit, and arguments for each device.
 KERNELS = (
     ("stencil3d", "stencil3d<double>",
-     {"cpu": ["16", "4"], "cuda": ["128", "10"]}),
+     {"cpu": ["8", "4"], "cuda": ["128", "10"]}),
     ("nbody", "advance", {"cpu": ["200", "4"], "cuda": ["2048", "10"]}),
-    ("spmv", "multiply", {"cpu": ["200", "6"], "cuda": ["50000", "10"]}),
+    ("spmv", "multiply", {"cpu": ["50", "6"], "cuda": ["50000", "10"]}),
     ("histogram", "count", {"cpu": ["20", "4"], "cuda": ["1000", "10"]}),
     ("batchedgemm", "apply<8, float>",
      {"cpu": ["60", "4"], "cuda": ["2000", "10"]}),
