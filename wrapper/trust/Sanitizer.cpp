@@ -29,24 +29,36 @@ std::optional<unsigned> summaryOf(std::string_view Line) {
   return Read.ec == std::errc() ? std::optional(Number) : std::nullopt;
 }
 
+/// A line that belongs to the finding above it and says where or by whom; what
+/// the host did is R3's own affair.
+bool isDetail(std::string_view Line) {
+  return Line.starts_with("  ") && Line.find("backtrace") == Line.npos &&
+         Line.find("Frame") == Line.npos;
+}
+
 } // namespace
 
 std::optional<SanitizerReport> readSanitizerReport(std::string_view Output) {
   SanitizerReport R;
-  bool Complete = false;
+  bool Complete = false, InFirst = false;
   while (!Output.empty()) {
     const size_t End = std::min(Output.find('\n'), Output.size());
     std::string_view Line = Output.substr(0, End);
     Output.remove_prefix(std::min(End + 1, Output.size()));
     if (!Line.starts_with(Mark))
       continue;
+    const bool Detail = isDetail(Line.substr(Mark.size()));
     Line = trimmed(Line.substr(Mark.size()));
+    if (InFirst && Detail)
+      R.First += ", " + std::string(Line);
+    InFirst = InFirst && Detail;
     if (const auto Number = summaryOf(Line)) {
       Complete = true;
       R.Findings = std::max(R.Findings, *Number);
     } else if (R.First.empty() && !Line.empty() &&
                !Line.starts_with("COMPUTE-SANITIZER")) {
       R.First = Line;
+      InFirst = true;
     }
   }
   return Complete ? std::optional(R) : std::nullopt;

@@ -12,7 +12,7 @@ namespace r3::trust {
 
 struct SanitizerReport {
   unsigned Findings = 0; // errors, or hazards of any severity
-  std::string First;     // the first one, on one line
+  std::string First;     // the first one with place and thread, on one line
 };
 
 /// Nothing where there is no summary: the tool has not come to its end.
