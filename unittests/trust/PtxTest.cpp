@@ -55,6 +55,34 @@ TEST(Ptx, CountsInstructions) {
   EXPECT_FALSE(P.CallsPointers);
 }
 
+TEST(Ptx, SharesMemoryWhereSomeIsDeclaredOrAccessed) {
+  EXPECT_FALSE(readPtx(kernel("  ld.global.f32 %f1, [%rd1];\n")).SharesMemory);
+  for (const char *Before : {".shared .align 4 .b8 tile[64];\n",
+                             ".extern .shared .align 16 .b8 all[];\n"})
+    EXPECT_TRUE(readPtx(kernel("", Before)).SharesMemory);
+  EXPECT_TRUE(readPtx(kernel("  st.shared.f32 [%r1], %f1;\n")).SharesMemory);
+  EXPECT_TRUE(
+      readPtx(kernel("  red.async.shared::cluster.add.u32 [%r1], %r2;\n"))
+          .SharesMemory);
+  EXPECT_TRUE(readPtx(kernel("{ .shared .b32 own; ld.u32 %r1, [own]; }\n"))
+                  .SharesMemory);
+}
+
+TEST(Ptx, SynchronizesWhereThreadsWaitForEachOther) {
+  for (const char *Waits :
+       {"bar.sync 0", "bar.warp.sync 1", "barrier.sync 0",
+        "@%p1 bar.red.popc.u32 %r1, 0, %p2", "barrier.cluster.arrive",
+        "mbarrier.init.shared.b64 [%r1], 2",
+        "shfl.sync.down.b32 %r1, %r2, 1, 31, -1",
+        "match.any.sync.b32 %r1, %r2, -1", "redux.sync.add.s32 %r1, %r2, -1"})
+    EXPECT_TRUE(synchronizes(readPtx(kernel(std::string(Waits) + ";\n"))))
+        << Waits;
+  for (const char *Alone : {"ld.shared.f32 %f1, [%r1]", "membar.gl",
+                            "fence.acq_rel.gpu", "atom.add.u32 %r1, [%rd1], 1"})
+    EXPECT_FALSE(synchronizes(readPtx(kernel(std::string(Alone) + ";\n"))))
+        << Alone;
+}
+
 TEST(Ptx, TakesThePlaceOfTheOriginal) {
   EXPECT_EQ(
       refusal(kernel("  add.f32 %f1, %f2, %f1;\n",

@@ -145,6 +145,7 @@ private:
   }
 
   void directive(std::string_view Text) {
+    Into.SharesMemory |= has(Words, ".shared");
     if (has(Words, ".entry"))
       entry(Text);
     else if (has(Words, ".func") && has(Words, ".extern"))
@@ -197,6 +198,7 @@ private:
       return;
     const std::string Name(Words[First]);
     ++Into.Instructions[Name];
+    Into.SharesMemory |= Name.find(".shared") != Name.npos;
     const std::string_view Base =
         std::string_view(Name).substr(0, Name.find('.'));
     if (Base == "nanosleep")
@@ -254,6 +256,15 @@ Ptx readPtx(std::string_view Text) {
   const std::string Clean = withoutComments(Text);
   Reader(Result).read(Clean);
   return Result;
+}
+
+bool synchronizes(const Ptx &Text) {
+  return std::ranges::any_of(Text.Instructions, [](const auto &Each) {
+    const std::string &Name = Each.first;
+    return Name.starts_with("bar.") || Name.starts_with("barrier.") ||
+           Name.starts_with("mbarrier.") ||
+           (Name + ".").find(".sync.") != Name.npos;
+  });
 }
 
 std::string ptxRefusal(const Ptx &Original, const Ptx &Given,

@@ -28,11 +28,16 @@ struct Ptx {
   /// What tells one launch from another: "%clock64", "nanosleep", ...
   std::set<std::string> Clocks;
   bool CallsPointers = false;
+  bool SharesMemory = false; // declares or accesses a block's memory
   /// With their modifiers ("fma.rn.f32"), of all functions.
   std::map<std::string, uint64_t> Instructions;
 };
 
 Ptx readPtx(std::string_view Text);
+
+/// Whether threads wait for each other somewhere: barriers, and operations of a
+/// warp together.
+bool synchronizes(const Ptx &Text);
 
 /// Why Given, which a person wrote, cannot stand in for Original, which was
 /// generated from the program: another kernel, other parameters, clocks, calls
