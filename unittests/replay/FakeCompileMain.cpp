@@ -33,6 +33,9 @@ static std::string build(const json::Value &Request, Frame &Reply) {
   }
   if (Word == "sleep")
     ::pause();
+  // No kernel has shared memory or waits, but this one.
+  if (json::text(Request, "instrument", "") == "ptx")
+    Word = Word == "slow" ? ".shared .b8 s[4];\nbar.sync 0;\n" : "";
   Reply.Blob.assign(Word.begin(), Word.end());
   return Message("reply")
       .outcome(Outcome::Ok, "")

@@ -31,7 +31,8 @@ struct Session::Evaluation {
   bool Once = false;                 // a binary that is known is not run
   std::optional<uint64_t> PassLimit; // of the plain build
   Build B;
-  std::optional<Build> Checked; // with bounds checks, where there is one yet
+  std::optional<trust::Ptx> Ptx; // that is assembled, once it was asked for
+  std::optional<Build> Checked;  // with bounds checks, where there is one yet
   trust::Judgement Verdict;
   std::vector<CheckResult> Checks; // made so far
   double Beat = 0;     // a gain; timing may end where it is out of reach

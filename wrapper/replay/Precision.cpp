@@ -9,26 +9,27 @@
 
 namespace r3::replay {
 
+/// Into: nothing yet; stays so where the PTX cannot be made.
+trust::Judgement Session::readPtx(const std::string &VariantJson,
+                                  std::optional<trust::Ptx> &Into) {
+  if (Into)
+    return {};
+  const auto B = Compiler->build(VariantJson, Setup.BuildDeadlineMs, "ptx");
+  if (B.Ending != Outcome::Ok)
+    return {B.Ending, B.Message};
+  Into = trust::readPtx(
+      {reinterpret_cast<const char *>(B.Binary.data()), B.Binary.size()});
+  return {};
+}
+
 Session::CheckOutcome Session::checkPrecision(Evaluation &E) {
   if (E.Change.isOriginal())
     return {{}, "it is the original"};
-  auto Build = [&](const std::string &VariantJson) {
-    return Compiler->build(VariantJson, Setup.BuildDeadlineMs, "ptx");
-  };
-  auto Read = [](const std::vector<uint8_t> &Text) {
-    return trust::readPtx(
-        {reinterpret_cast<const char *>(Text.data()), Text.size()});
-  };
-  if (!OriginalPtx) {
-    const auto B = Build("{}");
-    if (B.Ending != Outcome::Ok)
-      return {{B.Ending, "the PTX of the original: " + B.Message}, ""};
-    OriginalPtx = Read(B.Binary);
-  }
-  const auto B = Build(E.Change.canonicalJson());
-  if (B.Ending != Outcome::Ok)
-    return {{B.Ending, "its PTX: " + B.Message}, ""};
-  std::string Found = trust::lessPrecise(*OriginalPtx, Read(B.Binary));
+  if (auto J = readPtx("{}", OriginalPtx); !J.ok())
+    return {{J.Result, "the PTX of the original: " + J.Message}, ""};
+  if (auto J = readPtx(E.Change.canonicalJson(), E.Ptx); !J.ok())
+    return {{J.Result, "its PTX: " + J.Message}, ""};
+  std::string Found = trust::lessPrecise(*OriginalPtx, *E.Ptx);
   if (!E.AllowPrecision && !Found.empty())
     return {{Outcome::Refused, Found + " (--allow-precision)"}, ""};
   if (!E.B.LessPrecise.empty())

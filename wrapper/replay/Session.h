@@ -193,6 +193,8 @@ private:
   CheckOutcome runFrozen(const std::string &VariantJson, size_t Pattern,
                          Evaluation &E);
   CheckOutcome checkPrecision(Evaluation &E);
+  trust::Judgement readPtx(const std::string &VariantJson,
+                           std::optional<trust::Ptx> &Into);
   CheckOutcome checkNoOp(Evaluation &E);
   trust::Judgement judgeNothing(size_t Index, Evaluation &Nothing);
 
@@ -228,6 +230,10 @@ private:
 
   // Sanitizer.cpp.
   CheckOutcome checkSanitizer(Evaluation &E);
+  std::string needsNo(const std::string &Tool, Evaluation &E);
+  /// What a tool of compute-sanitizer comes to with the code of a slot.
+  using ToolRun = std::function<CheckOutcome(const char *Slot)>;
+  CheckOutcome blame(const std::string &Tool, const ToolRun &Run);
   CheckOutcome sanitize(const std::string &Tool, const char *Slot,
                         const Evaluation &E);
 
