@@ -11,7 +11,7 @@ import sys
 from . import zoo
 
 # What cannot be made on a device.
-NOT_HERE = {"cpu": {"sanitizer"}, "cuda": set()}
+NOT_HERE = {"cpu": {"sanitizer", "memcheck"}, "cuda": set()}
 # No edit is known to reach what it looks at: a unit test changes that.
 UNREACHED = {"pristine"}
 # It has no verdict of its own: results that differ from the record show it.

@@ -8,6 +8,7 @@
 #include "runtime/support/Unit.h"
 #include "runtime/support/Variant.h"
 #include "wrapper/replay/Footprint.h"
+#include "wrapper/replay/Plain.h"
 #include "wrapper/replay/Plan.h"
 
 #include <cstring>
@@ -248,6 +249,15 @@ std::vector<Bytes> footprintSeeds() {
 
 std::vector<Bytes> poisonSeeds() {
   return {replay::Poison(exampleFootprint()).serialize()};
+}
+
+std::vector<Bytes> plainSeeds() {
+  replay::PlainLaunch L;
+  L.Words = {{0, 1}, {8, 0}};
+  L.Filled.resize(2);
+  L.Filled[0].append({0, 4096});
+  L.Filled[0].append({8192, 8196});
+  return {L.serialize()};
 }
 
 } // namespace r3::fuzz

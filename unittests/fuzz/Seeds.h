@@ -20,6 +20,7 @@ std::vector<Bytes> expressionSeeds();
 std::vector<Bytes> runStatsSeeds();
 std::vector<Bytes> planSeeds();
 std::vector<Bytes> footprintSeeds();
+std::vector<Bytes> plainSeeds();
 std::vector<Bytes> poisonSeeds();
 std::vector<Bytes> imageSeeds();
 

@@ -13,6 +13,7 @@
 #include "unittests/fuzz/Seeds.h"
 #include "wrapper/replay/ElfCode.h"
 #include "wrapper/replay/Footprint.h"
+#include "wrapper/replay/Plain.h"
 #include "wrapper/replay/Plan.h"
 
 #include <cstdio>
@@ -169,6 +170,14 @@ static bool runFootprint(Input Bytes) {
   return true;
 }
 
+static bool runPlain(Input Bytes) {
+  auto Parsed = replay::PlainLaunch::parse(Bytes);
+  if (!Parsed)
+    return false;
+  require(equal(Parsed->serialize(), Bytes), "a plain launch has one form");
+  return true;
+}
+
 static bool runPoison(Input Bytes) {
   auto Parsed = replay::Poison::parse(Bytes);
   if (!Parsed)
@@ -222,6 +231,7 @@ static const Target Table[] = {
     {"plan", runPlan, planSeeds, nullptr},
     {"footprint", runFootprint, footprintSeeds, nullptr},
     {"poison", runPoison, poisonSeeds, nullptr},
+    {"plain", runPlain, plainSeeds, nullptr},
     {"image", runImage, imageSeeds, nullptr},
 };
 

@@ -108,7 +108,7 @@ public:
   }
 
   Expected<Address> allocate(uint64_t Size) override {
-    return reinterpret_cast<Address>(malloc(Size));
+    return reinterpret_cast<Address>(std::memset(malloc(Size), 0xCD, Size));
   }
   Error free(Address Where) override {
     ::free(pointer(Where));
@@ -198,6 +198,8 @@ public:
     std::string Word(Image.begin(), Image.end());
     if (Word == "unloadable")
       return fail(ErrorCode::Failed, "this image is not loaded");
+    if (Word == "full")
+      return fail(ErrorCode::NoSpace, "the device has no room for it");
     return std::unique_ptr<DeviceModule>(new FakeModule(Word));
   }
   Expected<KernelInfo> info(KernelHandle) override { return KernelInfo{40}; }
@@ -237,6 +239,15 @@ private:
     return fail(ErrorCode::Failed, "fault");
   }
 
+  /// As Fixture.cpp has it; y from From on.
+  static bool isRecorded(const Arguments &A, int From) {
+    for (int I = 0; I < A.N; ++I)
+      if (A.X[I] != float(I % 1000) / 8 ||
+          (I >= From && A.Y[I] != (I ? float(I % 77) : 1)))
+        return false;
+    return true;
+  }
+
   Error run(const std::string &Word, const Arguments &A) {
     if (Word == "follow") {
       float *Where;
@@ -244,6 +255,15 @@ private:
       A.Y[0] = *Where;
       return {};
     }
+    // Fixture.cpp's x is there, and where the C library allocates so much, not.
+    const bool Mapped = reinterpret_cast<Address>(A.X) % Page == 0x400;
+    if (Word == "homesick" && !Mapped)
+      return faulted(Outcome::IllegalAccess, /*Sticky=*/true);
+    if (Word == "expects" && !isRecorded(A, /*From=*/0))
+      return faulted(Outcome::IllegalAccess, /*Sticky=*/false);
+    if (Word == "unwritten" &&
+        (std::memcmp(A.Y, "\xCD\xCD\xCD\xCD", 4) || !isRecorded(A, 1)))
+      return faulted(Outcome::IllegalAccess, /*Sticky=*/false);
     for (int I = 0; I < A.N; ++I)
       A.Y[I] += A.A * A.X[I];
     if (Word == "wrong")

@@ -10,8 +10,12 @@
 //   crash     SIGSEGV               abort     SIGABRT, with a last word
 //   hang      never ends            trap      a sticky fault
 //   deadlock  a fault, not sticky   unloadable  is not loaded
+//   full      there is no memory to load it into
 //   naps      does nothing in its 6th launch
 //   late      SIGSEGV at its 8th launch
+//   expects   faults where x and y do not hold what Fixture.cpp records
+//   unwritten faults where x and y[1..] do not, or y[0] is not as allocated
+//   homesick  faults in memory that was not mapped
 //   follow    y[0] = *(float *)*(void **)x instead (x holds a pointer)
 #pragma once
 

@@ -69,6 +69,7 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"trap", Outcome::IllegalAccess, "the fake kernel says so"},
         Fault{"deadlock", Outcome::Deadlock, "the fake kernel says so"},
         Fault{"unloadable", Outcome::LaunchFailed, "is not loaded"},
+        Fault{"full", Outcome::OutOfMemory, "no room for it"},
         Fault{"die", Outcome::BuildCrashed, "LLVM ERROR: planted"},
         Fault{"sleep", Outcome::BuildTimeout, "500 ms"}),
     [](const auto &Info) { return std::string(Info.param.Word); });

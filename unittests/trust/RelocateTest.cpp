@@ -78,6 +78,19 @@ TEST(Relocation, NeighboursThatTouchStayTogether) {
   EXPECT_EQ(Moved.Allocations[1].Address, 0x1110u);
 }
 
+TEST(Relocation, AddressesInArgumentsKnowTheirAllocation) {
+  Recording R = recordingOf({{0x3000, 8}, {0x1000, 256}, {0x1100, 256}},
+                            {0x1100, 0x10ff, 7, 0x3008, 0x1200});
+  const auto Words = Relocation(R, {1, 1, 1}).argumentWords(R);
+  ASSERT_EQ(Words.size(), 4u);
+  // One that ends where another begins: the latter.
+  EXPECT_EQ(Words[0].Allocation, 2u);
+  EXPECT_EQ(Words[1].Allocation, 1u);
+  EXPECT_EQ(Words[2].Offset, 24u);
+  EXPECT_EQ(Words[2].Allocation, 0u);
+  EXPECT_EQ(Words[3].Allocation, 2u);
+}
+
 TEST(Relocation, GlobalsStay) {
   Recording R = recordingOf({{0x1000, 256}, {0x2000, 8}}, {0x2000});
   R.Allocations[1].Kind = MemoryKind::Global;

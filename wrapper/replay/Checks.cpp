@@ -65,6 +65,7 @@ trust::Judgement Session::checkAfter(Evaluation &E) {
       {Check::Guards, &Session::checkGuards},
       {Check::BlockOrder, &Session::checkBlockOrder},
       {Check::Sanitizer, &Session::checkSanitizer},
+      {Check::Memcheck, &Session::checkMemcheck},
       {Check::Perturbed, &Session::checkPerturbed},
       {Check::Unread, &Session::checkUnread},
       {Check::Relocated, &Session::checkRelocated},

@@ -6,9 +6,12 @@
 #pragma once
 
 #include "wrapper/replay/DerivedChunks.h"
+#include "wrapper/replay/KernelSet.h"
+#include "wrapper/trust/Relocate.h"
 #include "wrapper/trust/Verdict.h"
 
 #include "runtime/support/Recording.h"
+#include "runtime/support/Variant.h"
 
 #include <memory>
 #include <string>
@@ -34,5 +37,19 @@ struct DerivedOutcome {
                    : "";
   }
 };
+
+// Relocated.cpp. Print: of the original; null where it is not known, and then
+// all of the memory is looked at, and no access is known to need an alignment.
+
+/// How the allocations of L must be aligned for the original and for V's
+/// guards.
+std::vector<uint64_t> alignmentsNeeded(const LoadedRecording &L,
+                                       const Footprint *Print,
+                                       const Variant &V);
+/// Whether some bytes that are read, and not as numbers, hold an address of
+/// what To moves.
+Expected<bool> holdsAddress(const KernelSet &Kernel, const LoadedRecording &L,
+                            const Footprint *Print,
+                            const trust::Relocation &To);
 
 } // namespace r3::replay

@@ -151,6 +151,17 @@ Error DeviceLink::load(ReplayPlan NewPlan, std::span<const int> Packs) {
   return E;
 }
 
+Error DeviceLink::loadPlain(ReplayPlan NewPlan) {
+  unload();
+  Plan = std::move(NewPlan);
+  if (Error E = Link ? Error() : start())
+    return E;
+  Fresh = false;
+  auto Reply = ask(Message("plan").flag("plain", true).json(),
+                   Plan->serialize(), StepMs);
+  return Reply ? Error() : Reply.error();
+}
+
 void DeviceLink::unload() {
   if (!Fresh) {
     Link.reset();
@@ -426,6 +437,28 @@ Attempt DeviceLink::run(const RunRequest &R) {
   if (Error E = readResults(*Reply, A))
     return lost(E);
   return A;
+}
+
+Attempt DeviceLink::runPlain(size_t Launch, const std::string &Slot,
+                             const PlainLaunch &Plain,
+                             std::span<const int> Packs, uint64_t DeadlineMs) {
+  if (!Link)
+    return lost(fail(ErrorCode::Failed, "the device process is gone"));
+  if (Attempt A = loadIfNot(Slot); !A.ok())
+    return A;
+  Error E = send(Message("plain")
+                     .number("launch", Launch)
+                     .text("slot", Slot)
+                     .number("descriptors", Packs.size())
+                     .json(),
+                 Plain.serialize());
+  if (!E)
+    E = sendDescriptors(Runs->descriptors(), Packs);
+  if (E)
+    return lost(E);
+  Attempt Why;
+  auto Reply = receiveRun(DeadlineMs, Why);
+  return Reply ? endingOf(*Reply) : Why;
 }
 
 BatchAttempt DeviceLink::runBatch(const BatchRequest &What,

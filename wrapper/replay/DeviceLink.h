@@ -10,6 +10,7 @@
 #include "wrapper/replay/Children.h"
 #include "wrapper/replay/Footprint.h"
 #include "wrapper/replay/Message.h"
+#include "wrapper/replay/Plain.h"
 #include "wrapper/replay/Plan.h"
 
 #include "runtime/support/Protocol.h"
@@ -67,6 +68,8 @@ public:
 
   /// A fresh child with this plan's memory, filled from Packs.
   Error load(ReplayPlan Plan, std::span<const int> Packs);
+  /// For runPlain alone: none of the plan's addresses is reserved.
+  Error loadPlain(ReplayPlan Plan);
   /// Forgets memory and code; the child ends.
   void unload();
   /// All code of another child that has a kernel's launches loaded. Origins:
@@ -100,6 +103,13 @@ public:
   /// Launches that the device has all before it begins. DeadlineMs: of them
   /// together.
   BatchAttempt runBatch(const BatchRequest &What, uint64_t DeadlineMs);
+  /// Launches once in memory of the device's own, filled from Packs, in a child
+  /// that has the plan but none of its memory. It stays as it is also where the
+  /// device is broken afterwards, to be asked by finish(); a launch after that
+  /// fails.
+  Attempt runPlain(size_t Launch, const std::string &Slot,
+                   const PlainLaunch &Plain, std::span<const int> Packs,
+                   uint64_t DeadlineMs);
   /// What the device can do at most.
   Expected<RatesReport> rates();
   /// How many chunks of the pristine copies are not those of the plan.

@@ -31,13 +31,14 @@ public:
 private:
   Expected<Frame> dispatch(const Frame &Request);
   Expected<Frame> open(const json::Value &Request);
-  Expected<Frame> plan(const Frame &Request);
+  Expected<Frame> plan(const json::Value &Request, const Frame &F);
   Expected<Frame> create();
   Expected<Frame> adopt(const json::Value &Request);
   Expected<Frame> fill(const json::Value &Request);
   Expected<Frame> code(const json::Value &Request, const Frame &F);
   Expected<Frame> run(const json::Value &Request, const Frame &F);
   Expected<Frame> batch(const json::Value &Request, const Frame &F);
+  Expected<Frame> plain(const json::Value &Request, const Frame &F);
   Expected<Frame> rates();
   Expected<Frame> read(const json::Value &Request);
   Expected<Frame> pool();
@@ -90,7 +91,7 @@ Expected<Frame> DeviceServer::dispatch(const Frame &F) {
   if (Verb == "rates")
     return rates();
   if (Verb == "plan")
-    return plan(F);
+    return plan(*Request, F);
   if (!Memory)
     return notYet("plan");
   if (Verb == "create")
@@ -105,6 +106,8 @@ Expected<Frame> DeviceServer::dispatch(const Frame &F) {
     return run(*Request, F);
   if (Verb == "batch")
     return batch(*Request, F);
+  if (Verb == "plain")
+    return plain(*Request, F);
   if (Verb == "read")
     return read(*Request);
   if (Verb == "pool")
@@ -126,13 +129,14 @@ Expected<Frame> DeviceServer::open(const json::Value &Request) {
                    .json());
 }
 
-Expected<Frame> DeviceServer::plan(const Frame &F) {
+Expected<Frame> DeviceServer::plan(const json::Value &Request, const Frame &F) {
   auto Parsed = ReplayPlan::parse(F.Blob);
   if (!Parsed)
     return Parsed.error();
   Plan = std::move(*Parsed);
   Memory = std::make_unique<ReplayMemory>(*D);
-  if (Error E = Memory->reserve(Plan)) {
+  const bool Plain = json::boolean(Request, "plain", false);
+  if (Error E = Plain ? Error() : Memory->reserve(Plan)) {
     std::fprintf(stderr, "%s\n", E.message().c_str());
     std::fflush(stderr);
     _exit(ConflictStatus);
@@ -276,6 +280,26 @@ Expected<Frame> DeviceServer::batch(const json::Value &Request,
                    .raw("times", Result.Times.json())
                    .json(),
                Blob.take());
+}
+
+Expected<Frame> DeviceServer::plain(const json::Value &Request,
+                                    const Frame &F) {
+  auto Packs = receiveFds(Request);
+  if (!Packs)
+    return Packs.error();
+  auto What = PlainLaunch::parse(F.Blob);
+  if (!What)
+    return What.error();
+  const RunResult Result = Run->runPlain(
+      json::number(Request, "launch", 0), json::text(Request, "slot", ""),
+      *What, std::move(*Packs), [&] { note(F.Id, "launching"); },
+      [&] { note(F.Id, "launched"); });
+  // Not whether the fault is sticky: who asked wants the process to end in
+  // peace and say what was found.
+  return reply(Message("reply")
+                   .outcome(Result.Ending, Result.Message)
+                   .real("ns", Result.Ns)
+                   .json());
 }
 
 Expected<Frame> DeviceServer::rates() {

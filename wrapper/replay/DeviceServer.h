@@ -6,7 +6,7 @@
 // before any code runs.
 //
 //   open   {backend, device} -> {identity, granularity, alignment}
-//   plan   {} blob: ReplayPlan -> {}; ends with ConflictStatus where an
+//   plan   {plain} blob: ReplayPlan -> {}; ends with ConflictStatus where an
 //          address is taken in this process
 //   create {} -> {hostPool, descriptors: N}, then N descriptors
 //   adopt  {hostPool, descriptors: N}, then N descriptors -> {}
@@ -17,6 +17,9 @@
 //   ->
 //          "launching", "launched", then {outcome, message, sticky, ns,
 //          digests: N, ms} blob: N digests, Footprint where traced
+//   plain  {launch, slot, descriptors: N} blob: PlainLaunch, then N descriptors
+//          (packs) -> "launching", "launched", then {outcome, message, ns};
+//          where the plan was sent with "plain", of which nothing is reserved
 //   read   {launch, range, chunks: [..]} -> blob: their bytes
 #pragma once
 

@@ -40,13 +40,29 @@ void raise(std::vector<uint64_t> &Alignments, const Variant &V,
   }
 }
 
-/// Whether some bytes that are read, and not as numbers, hold an address.
+} // namespace
+
+std::vector<uint64_t> alignmentsNeeded(const LoadedRecording &L,
+                                       const Footprint *Print,
+                                       const Variant &V) {
+  std::vector<uint64_t> Alignments;
+  for (size_t I = 0; I < L.Manifest.Allocations.size(); ++I)
+    Alignments.push_back(Print ? Print->Ranges[I].Alignment : 1);
+  raise(Alignments, V, L.Manifest);
+  return Alignments;
+}
+
 Expected<bool> holdsAddress(const KernelSet &Kernel, const LoadedRecording &L,
-                            const Footprint &Print,
+                            const Footprint *Print,
                             const trust::Relocation &To) {
   for (size_t I = 0; I < L.Manifest.Allocations.size(); ++I) {
-    const RangeFootprint &F = Print.Ranges[I];
-    const IntervalSet Rest = F.Read.minus(F.Float).minus(F.Double);
+    IntervalSet Rest;
+    if (!Print) {
+      Rest.append({0, L.Manifest.Allocations[I].Size});
+    } else {
+      const RangeFootprint &F = Print->Ranges[I];
+      Rest = F.Read.minus(F.Float).minus(F.Double);
+    }
     std::vector<uint8_t> Bytes;
     uint64_t Have = UINT64_MAX; // chunk in Bytes
     auto at = [&](uint64_t Offset) -> Expected<uint8_t> {
@@ -76,8 +92,6 @@ Expected<bool> holdsAddress(const KernelSet &Kernel, const LoadedRecording &L,
   return false;
 }
 
-} // namespace
-
 Session::CheckOutcome Session::checkRelocated(Evaluation &E) {
   if (std::string Why = untraced(E); !Why.empty())
     return {{}, Why};
@@ -90,12 +104,9 @@ Session::CheckOutcome Session::checkRelocated(Evaluation &E) {
   for (size_t Index : E.Recordings) {
     const LoadedRecording &L = Kernel->recordings()[Index];
     const Footprint &Print = *Preparations[Index].Print;
-    std::vector<uint64_t> Alignments;
-    for (size_t I = 0; I < L.Manifest.Allocations.size(); ++I)
-      Alignments.push_back(Print.Ranges[I].Alignment);
-    raise(Alignments, E.Change, L.Manifest);
-    const trust::Relocation To(L.Manifest, Alignments);
-    auto Holds = holdsAddress(*Kernel, L, Print, To);
+    const trust::Relocation To(L.Manifest,
+                               alignmentsNeeded(L, &Print, E.Change));
+    auto Holds = holdsAddress(*Kernel, L, &Print, To);
     if (!Holds)
       return {{}, Holds.error().message()};
     if (*Holds)

@@ -6,6 +6,7 @@
 
 #include "wrapper/replay/Batch.h"
 #include "wrapper/replay/Footprint.h"
+#include "wrapper/replay/Plain.h"
 #include "wrapper/replay/Plan.h"
 #include "wrapper/replay/ReplayMemory.h"
 
@@ -101,6 +102,12 @@ public:
   BatchResult runBatch(const BatchRequest &R,
                        const std::function<void()> &Ready,
                        const std::function<void()> &Done);
+  /// A launch in memory of its own, filled from Packs, which are closed before
+  /// it: PlainRun.cpp. Nothing of the plan need be mapped, nothing is digested.
+  RunResult runPlain(size_t Launch, const std::string &Slot,
+                     const PlainLaunch &Plain, std::vector<OwnedFd> Packs,
+                     const std::function<void()> &Ready,
+                     const std::function<void()> &Done);
   /// Digests of the pristine copies, in the order of the plan's pool.
   Expected<std::vector<Digest>> digestPool();
 
@@ -136,6 +143,8 @@ private:
                                        std::vector<uint8_t> &Arguments);
   Error patch(std::vector<Patch> &Patches);
   Error unpatch(const std::vector<Patch> &Patches);
+  Error fillPlain(PlanLaunch &L, const LoadedCode &Code, bool Original,
+                  const PlainLaunch &Plain, std::span<const OwnedFd> Packs);
   Error setSeed(const LoadedCode &Code, const char *Global, uint64_t Seed);
   Error lock(const PlanLaunch &L,
              const std::optional<std::vector<uint64_t>> &Written);

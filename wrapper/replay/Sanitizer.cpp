@@ -2,8 +2,7 @@
 //
 // The variant under compute-sanitizer, in a device child of its own: races in
 // shared memory, and barriers and warp operations that not all threads reach.
-// Global memory is the traced build's affair (memcheck does not see into
-// mapped memory), what is not initialised that of the frozen builds.
+// Global memory is seen through in plain memory alone: Memcheck.cpp.
 #include "wrapper/replay/Sanitizer.h"
 
 #include "wrapper/replay/Evaluation.h"
@@ -31,7 +30,7 @@ trust::Judgement judgeSanitizer(const std::string &Tool,
   const auto Report = trust::readSanitizerReport(Output);
   // What it finds may end the launch.
   if (Report && Report->Findings)
-    return {Outcome::Wrong,
+    return {Tool == "memcheck" ? Outcome::OutOfBounds : Outcome::Wrong,
             format("%s finds %u %s%s: ", Tool.c_str(), Report->Findings,
                    Tool == "racecheck" ? "hazard" : "error",
                    Report->Findings == 1 ? "" : "s") +

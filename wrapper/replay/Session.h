@@ -228,14 +228,19 @@ private:
   Error reload();
   void forgetCode();
 
-  // Sanitizer.cpp.
+  // Sanitizer.cpp, Memcheck.cpp.
   CheckOutcome checkSanitizer(Evaluation &E);
   std::string needsNo(const std::string &Tool, Evaluation &E);
+  CheckOutcome checkMemcheck(Evaluation &E);
   /// What a tool of compute-sanitizer comes to with the code of a slot.
   using ToolRun = std::function<CheckOutcome(const char *Slot)>;
   CheckOutcome blame(const std::string &Tool, const ToolRun &Run);
   CheckOutcome sanitize(const std::string &Tool, const char *Slot,
                         const Evaluation &E);
+  struct PlainSet;
+  Expected<PlainSet> plainLaunches(const Evaluation &E) const;
+  CheckOutcome sanitizePlain(const std::string &Tool, const char *Slot,
+                             PlainSet &Launches);
 
   // Evaluation.
   Expected<Evaluation> readEvaluation(const json::Value &Request) const;

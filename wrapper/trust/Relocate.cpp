@@ -23,12 +23,13 @@ Relocation::Relocation(const Recording &R,
                        const std::vector<uint64_t> &Alignments) {
   struct Placed {
     uint64_t Begin, End, Alignment;
+    size_t Allocation;
   };
   std::vector<Placed> All;
   for (size_t I = 0; I < R.Allocations.size(); ++I)
     if (const RecordedAllocation &A = R.Allocations[I];
         A.Kind != MemoryKind::Global)
-      All.push_back({A.Address, A.Address + A.Size, Alignments[I]});
+      All.push_back({A.Address, A.Address + A.Size, Alignments[I], I});
   std::sort(All.begin(), All.end(),
             [](auto &A, auto &B) { return A.Begin < B.Begin; });
   uint64_t LastEnd = 0, LastBy = 0;
@@ -42,7 +43,7 @@ Relocation::Relocation(const Recording &R,
     const uint64_t By =
         wayFrom(All[From].Begin, Alignment, LastBy > Gap ? LastBy - Gap : 0);
     for (size_t I = From; I < To; ++I)
-      Moves.push_back({All[I].Begin, All[I].End, By});
+      Moves.push_back({All[I].Begin, All[I].End, By, All[I].Allocation});
     LastEnd = All[To - 1].End;
     LastBy = By;
   }
@@ -58,11 +59,8 @@ const Relocation::Move *Relocation::find(uint64_t Word) const {
   return Word <= Next->End ? &*Next : nullptr;
 }
 
-Recording Relocation::apply(const Recording &R) const {
-  Recording Moved = R;
-  for (RecordedAllocation &A : Moved.Allocations)
-    if (A.Kind != MemoryKind::Global)
-      A.Address += find(A.Address)->By;
+std::vector<Relocation::ArgumentWord>
+Relocation::argumentWords(const Recording &R) const {
   std::set<size_t> Words; // that may hold an address
   for (const ArgumentField &F : R.Fields) {
     const bool Wide = F.Size == 8 && (F.Type == ValueType::Pointer ||
@@ -74,13 +72,26 @@ Recording Relocation::apply(const Recording &R) const {
            At += 8)
         Words.insert(At);
   }
+  std::vector<ArgumentWord> Found;
   for (size_t At : Words) {
     uint64_t Word;
     std::memcpy(&Word, R.Arguments.data() + At, 8);
-    if (const Move *M = find(Word)) {
-      Word += M->By;
-      std::memcpy(Moved.Arguments.data() + At, &Word, 8);
-    }
+    if (const Move *M = find(Word))
+      Found.push_back({At, M->Allocation});
+  }
+  return Found;
+}
+
+Recording Relocation::apply(const Recording &R) const {
+  Recording Moved = R;
+  for (RecordedAllocation &A : Moved.Allocations)
+    if (A.Kind != MemoryKind::Global)
+      A.Address += find(A.Address)->By;
+  for (const ArgumentWord &W : argumentWords(R)) {
+    uint64_t Word;
+    std::memcpy(&Word, R.Arguments.data() + W.Offset, 8);
+    Word += find(Word)->By;
+    std::memcpy(Moved.Arguments.data() + W.Offset, &Word, 8);
   }
   return Moved;
 }

@@ -27,9 +27,17 @@ public:
   /// Nothing moves.
   bool empty() const { return Moves.empty(); }
 
+  /// Words of R's arguments that are addresses of what moves.
+  struct ArgumentWord {
+    uint64_t Offset = 0;
+    size_t Allocation = 0; // of R
+  };
+  std::vector<ArgumentWord> argumentWords(const Recording &R) const;
+
 private:
   struct Move {
     uint64_t Begin = 0, End = 0, By = 0;
+    size_t Allocation = 0;
   };
   const Move *find(uint64_t Word) const;
 
