@@ -32,6 +32,18 @@ IntervalSet filledOf(uint64_t Size, const RangeFootprint *Original) {
                    MostPieces);
 }
 
+/// Whether all that V changes is in the traced build, too: no pipeline, no code
+/// generation, nobody's PTX.
+bool isSourceAlone(Variant V) {
+  const bool IsTraced =
+      !V.Patch.empty() || !V.Launch.empty() || !V.Remap.empty();
+  V.Patch.clear();
+  V.Launch.clear();
+  V.Remap.clear();
+  V.Guards.clear();
+  return IsTraced && V.isOriginal();
+}
+
 } // namespace
 
 struct Session::PlainSet {
@@ -115,7 +127,15 @@ Session::CheckOutcome Session::sanitizePlain(const std::string &Tool,
   return Found;
 }
 
+/// Each tool costs a context and its own start: not where it finds nothing that
+/// the traced build has not found.
 Session::CheckOutcome Session::checkMemcheck(Evaluation &E) {
+  if (isSourceAlone(E.Change) && E.wants(Check::Trace) &&
+      E.wants(Check::Reads) && TracedSource.Recordings == E.Recordings &&
+      TracedSource.Prints.size() == E.Recordings.size() &&
+      std::ranges::all_of(TracedSource.Prints,
+                          [](const auto &P) { return P.has_value(); }))
+    return {{}, "the traced build has seen its accesses"};
   if (Device->identity().Backend != "cuda")
     return {{}, "it is a tool for GPUs"};
   if (underSanitizer("", "").empty())
