@@ -5,14 +5,39 @@
 
 #include "runtime/record/Message.h"
 #include "runtime/support/Options.h"
+#include "runtime/support/Store.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <fcntl.h>
+#include <random>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 namespace r3::record {
+
+Expected<RecorderOptions> recorderOptions(const Environment &E,
+                                          const std::string &Folder) {
+  const std::string &Closure = E.text("R3_RECORD_CLOSURE");
+  if (Closure != "reachable" && Closure != "all")
+    return fail(ErrorCode::Usage, "R3_RECORD_CLOSURE=%s: reachable or all",
+                Closure.c_str());
+  RecorderOptions Options;
+  Options.StorePath = Store::pathFor(Folder, E.text("R3_STORE"));
+  Options.Run = E.text("R3_RECORD_RUN");
+  Options.Kernels = E.names("R3_RECORD_KERNELS");
+  Options.Policy.Skip = E.number("R3_RECORD_SKIP");
+  Options.Policy.Classes = E.number("R3_RECORD_CLASSES");
+  Options.Policy.Count = E.number("R3_RECORD_COUNT");
+  Options.LimitBytes = E.number("R3_RECORD_LIMIT");
+  Options.TimeoutMs = E.number("R3_RECORD_TIMEOUT");
+  Options.Everything = Closure == "all";
+  Options.Seed = std::random_device()();
+  // Who says how many wants them, whatever they cost; tests and the demo want
+  // the same recordings on a slow machine too.
+  Options.Exempt = E.isSet("R3_RECORD_COUNT") || E.text("R3_DEVICE") == "cpu";
+  return Options;
+}
 
 /// What may be written: the option, else 8 GB or a tenth of the free disk.
 static uint64_t writeLimit(const std::string &Path, uint64_t Option) {

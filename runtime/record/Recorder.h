@@ -14,6 +14,7 @@
 #include "runtime/record/Saver.h"
 #include "runtime/record/Streams.h"
 #include "runtime/record/Units.h"
+#include "runtime/support/Options.h"
 
 #include <atomic>
 #include <chrono>
@@ -37,6 +38,10 @@ struct RecorderOptions {
   unsigned Writers = 4;
   bool Exempt = false; // no limit on the share of time spent (r3 record -c)
 };
+
+/// As the environment asks for; the store is looked for from Folder upwards.
+Expected<RecorderOptions> recorderOptions(const Environment &E,
+                                          const std::string &Folder);
 
 /// What the recorder needs to know from around it.
 struct Surroundings {

@@ -9,13 +9,11 @@
 #include "runtime/record/Message.h"
 #include "runtime/support/Options.h"
 #include "runtime/support/Process.h"
-#include "runtime/support/Store.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <dlfcn.h>
 #include <pthread.h>
-#include <random>
 #include <unistd.h>
 
 namespace r3::record {
@@ -48,29 +46,15 @@ Error Runtime::readEnvironment() {
   const std::string &Device = E->text("R3_DEVICE");
   if (Device != "cpu" && Device != "cuda")
     return fail(ErrorCode::Usage, "R3_DEVICE=%s: cuda or cpu", Device.c_str());
-  const std::string &Closure = E->text("R3_RECORD_CLOSURE");
-  if (Closure != "reachable" && Closure != "all")
-    return fail(ErrorCode::Usage, "R3_RECORD_CLOSURE=%s: reachable or all",
-                Closure.c_str());
+  auto Read = recorderOptions(*E, currentFolder());
+  if (!Read)
+    return Read.error();
+  Options = std::move(*Read);
   Cpu = Device == "cpu";
   Records = E->flag("R3_RECORD");
   std::vector<std::string> Disabled = E->names("R3_DISABLE");
   UseWinners =
       !Records && std::count(Disabled.begin(), Disabled.end(), "1") == 0;
-  Options.StorePath = Store::pathFor(currentFolder(), E->text("R3_STORE"));
-  Options.Run = E->text("R3_RECORD_RUN");
-  Options.Kernels = E->names("R3_RECORD_KERNELS");
-  Options.Policy.Skip = E->number("R3_RECORD_SKIP");
-  Options.Policy.Classes = E->number("R3_RECORD_CLASSES");
-  Options.Policy.Count = E->number("R3_RECORD_COUNT");
-  // Who says how many wants them, whatever they cost.
-  Options.Exempt = E->isSet("R3_RECORD_COUNT");
-  Options.LimitBytes = E->number("R3_RECORD_LIMIT");
-  Options.TimeoutMs = E->number("R3_RECORD_TIMEOUT");
-  Options.Everything = Closure == "all";
-  Options.Seed = std::random_device()();
-  // Tests and the demo want the same recordings on a slow machine too.
-  Options.Exempt = Cpu;
   return Error::success();
 }
 

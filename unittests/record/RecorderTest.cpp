@@ -13,6 +13,16 @@ namespace {
 
 using Words = std::vector<uint64_t>;
 
+RecorderOptions optionsFrom(std::vector<std::string> Variables) {
+  return *recorderOptions(*Environment::parse(Variables), "/");
+}
+
+TEST(RecorderOptionsTest, WhoSaysHowManyWantsThemWhateverTheyCost) {
+  EXPECT_FALSE(optionsFrom({"R3_DEVICE=cuda"}).Exempt);
+  EXPECT_TRUE(optionsFrom({"R3_DEVICE=cuda", "R3_RECORD_COUNT=2"}).Exempt);
+  EXPECT_TRUE(optionsFrom({"R3_DEVICE=cpu"}).Exempt);
+}
+
 TEST_F(Program, RecordsMemoryBeforeAndWhatChanged) {
   start();
   std::vector<uint8_t> Data(3 * ChunkBytes + 100, 7);
