@@ -129,7 +129,7 @@ timed record-pause 60
 timed respawn 90
 timed store-rate 120
 timed record-time 120
-timed rate 120 --seconds 1
+timed rate 120 --seconds 1 --repeat 1
 timed search-faults 90 --variants 60
 # For these --only NAME, or many --seconds, gives the time.
 named all-close 120

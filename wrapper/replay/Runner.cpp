@@ -180,28 +180,44 @@ Expected<std::vector<Digest>> Runner::digestAll(const PlanLaunch &L,
 }
 
 /// Queues copies of the chunks of a range that differ; neighbours go in one
-/// copy where the pool has them side by side.
+/// copy where the pool has them side by side. Of chunks that are all alike it
+/// has one, and copies of that double in length.
 Error Runner::restoreRange(const PlanRange &P, Address Base,
                            const Digest *Live) {
   const uint64_t Chunks = P.chunks();
+  const auto differs = [&](uint64_t Chunk) {
+    return Chunk < Chunks && !(Live && Live[Chunk] == P.Before[Chunk]);
+  };
   for (uint64_t I = 0; I < Chunks;) {
-    if (Live && Live[I] == P.Before[I]) {
+    if (!differs(I)) {
       ++I;
       continue;
     }
-    uint64_t Next = I + 1;
-    while (Next < Chunks && !(Live && Live[Next] == P.Before[Next]) &&
+    uint64_t Next = I + 1, Alike = I + 1;
+    while (differs(Next) &&
            (P.What == PlanRange::Kind::Guard ||
             P.PoolOffset[Next] == P.PoolOffset[Next - 1] + ChunkBytes))
       ++Next;
+    if (P.What != PlanRange::Kind::Guard && !Memory.poolInHost())
+      while (differs(Alike) && P.PoolOffset[Alike] == P.PoolOffset[I] &&
+             (Alike + 1) * ChunkBytes <= P.Size)
+        ++Alike;
+    Next = std::max(Next, Alike);
     const uint64_t From = I * ChunkBytes;
     const uint64_t Size = std::min(Next * ChunkBytes, P.Size) - From;
     if (Error E = Memory.makeWritable(Base + From, Size))
       return E;
+    const bool Double = Next - I > 1 && Next == Alike;
+    uint64_t Done = Double ? ChunkBytes : Size;
     Error E =
         P.What == PlanRange::Kind::Guard
             ? D.fill(Base + From, GuardByte, Size, Stream)
-            : Memory.copyFromPool(P.PoolOffset[I], Size, Base + From, Stream);
+            : Memory.copyFromPool(P.PoolOffset[I], Done, Base + From, Stream);
+    while (!E && Done < Size) {
+      const uint64_t More = std::min(Done, Size - Done);
+      E = D.copy(Base + From + Done, Base + From, More, Stream);
+      Done += More;
+    }
     if (E)
       return E;
     I = Next;
