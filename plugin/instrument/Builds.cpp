@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "plugin/instrument/Builds.h"
 
+#include "plugin/instrument/Count.h"
 #include "plugin/instrument/Double.h"
 #include "plugin/instrument/Freeze.h"
 #include "plugin/instrument/NoOp.h"
@@ -18,26 +19,28 @@ static Expected<TraceInfo> without(Error E) {
 }
 
 static const BuildKind Kinds[] = {
-    {"trace", /*InRegisters=*/true,
+    {"trace", /*InRegisters=*/true, /*Optimised=*/false,
      [](Module &M, ArrayRef<uint8_t>) { return addTrace(M); }},
-    {"round", /*InRegisters=*/true,
+    {"round", /*InRegisters=*/true, /*Optimised=*/false,
      [](Module &M, ArrayRef<uint8_t>) { return without(addRounding(M)); }},
-    {"double", /*InRegisters=*/false,
+    {"double", /*InRegisters=*/false, /*Optimised=*/false,
      [](Module &M, ArrayRef<uint8_t> Libdevice) {
        return without(evaluateInDouble(M, Libdevice));
      }},
-    {"freeze-0", /*InRegisters=*/false,
+    {"freeze-0", /*InRegisters=*/false, /*Optimised=*/false,
      [](Module &M, ArrayRef<uint8_t>) {
        return without(freezeUndefined(M, FreezeBytes[0]));
      }},
-    {"freeze-1", /*InRegisters=*/false,
+    {"freeze-1", /*InRegisters=*/false, /*Optimised=*/false,
      [](Module &M, ArrayRef<uint8_t>) {
        return without(freezeUndefined(M, FreezeBytes[1]));
      }},
-    {"no-op", /*InRegisters=*/false,
+    {"no-op", /*InRegisters=*/false, /*Optimised=*/false,
      [](Module &M, ArrayRef<uint8_t>) { return without(returnAtOnce(M)); }},
-    {"permute", /*InRegisters=*/false,
+    {"permute", /*InRegisters=*/false, /*Optimised=*/false,
      [](Module &M, ArrayRef<uint8_t>) { return without(addRemap(M)); }},
+    {"count", /*InRegisters=*/false, /*Optimised=*/true,
+     [](Module &M, ArrayRef<uint8_t>) { return addCounting(M); }},
 };
 
 ArrayRef<BuildKind> buildKinds() { return Kinds; }

@@ -15,8 +15,10 @@ struct BuildKind {
   const char *Name;
   /// Whether variables are to be put into registers before Add (SROA).
   bool InRegisters;
+  /// Whether the pipeline of the plain build is to be run before Add.
+  bool Optimised;
   /// Libdevice: CUDA's library as bitcode; may be empty. TraceInfo: empty for
-  /// builds other than the traced one.
+  /// builds other than the traced and the counting one.
   Expected<TraceInfo> (*Add)(llvm::Module &M,
                              llvm::ArrayRef<uint8_t> Libdevice);
 };

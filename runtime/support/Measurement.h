@@ -53,8 +53,26 @@ struct MeasurementReport {
 struct RatesReport {
   double EmptyLaunchUs = 0;
   double MemoryBytesPerUs = 0, L2BytesPerUs = 0;
-  double FloatFlopsPerUs = 0, DoubleFlopsPerUs = 0;
+  double FloatFlopsPerUs = 0, DoubleFlopsPerUs = 0, HalfFlopsPerUs = 0;
   uint64_t L2Bytes = 0;
+};
+
+/// Floating-point operations of one launch; a fused multiply-add is two. Half:
+/// of 16-bit types.
+struct Operations {
+  uint64_t Float = 0, Double = 0, Half = 0;
+  bool operator==(const Operations &) const = default;
+};
+
+/// Below 0.9 times this no launch can honestly be, and of what that follows
+/// (wrapper/trust/Floor.h).
+struct FloorReport {
+  double ColdUs = 0, WarmUs = 0; // 0: not known, since it was not traced
+  uint64_t ReadBytes = 0, WrittenBytes = 0; // of the original, in sectors
+  Operations Counted;                       // of the code itself
+  /// Why operations are not counted, and bytes alone make the floor; empty:
+  /// they are.
+  std::string Uncounted;
 };
 
 } // namespace r3

@@ -184,3 +184,66 @@ extern "C" __global__ void assembled(int *Out) {
   asm("mov.u32 %0, %%tid.x;" : "=r"(Thread));
   Out[Thread] = blockIdx.x;
 }
+
+// --- Counting.
+
+extern "C" __global__ void saxpy(float A, const float *X, float *Y, int N) {
+  if (INDEX < N)
+    Y[INDEX] = A * X[INDEX] + Y[INDEX];
+}
+
+extern "C" __global__ void power_sums(const double *X, double *Y, int Turns) {
+  double Sum = 0, Power = 1;
+  for (int I = 0; I < Turns; ++I) {
+    Power *= X[INDEX];
+    Sum += Power;
+  }
+  Y[INDEX] = Sum;
+}
+
+/// Threads below Few make three float operations, the others one double one.
+extern "C" __global__ void branches(const float *X, float *Y, double *Z,
+                                    int Few) {
+  if (INDEX < Few)
+    Y[INDEX] = (X[INDEX] + 1) * X[INDEX] - 3;
+  else
+    Z[INDEX] = Z[INDEX] / 3;
+}
+
+__device__ __attribute__((noinline)) float square(float X) { return X * X; }
+extern "C" __global__ void called(const float *X, float *Y) {
+  Y[INDEX] = square(X[INDEX]) + square(X[INDEX] + 1);
+}
+
+typedef _Float16 HalfPair __attribute__((ext_vector_type(2)));
+extern "C" __global__ void halves(_Float16 *X, HalfPair *Y) {
+  X[INDEX] = X[INDEX] + X[INDEX + 1];
+  Y[INDEX] = Y[INDEX] * Y[INDEX];
+}
+
+extern "C" __global__ void in_assembly(float *X, unsigned *Y) {
+  asm("{ .reg .pred p; setp.ne.f32 p, %0, %0; fma.rn.f32 %0, %0, %0, %0; "
+      "@p add.f32 %0, %0, %0; }"
+      : "+f"(X[INDEX]));
+  asm("add.rn.f16x2 %0, %0, %0;\n\tcvt.f32.f16 %0, %0;" : "+r"(Y[INDEX]));
+}
+
+/// What has units of its own, or none.
+extern "C" __global__ void uncounted(float *X, int *Y) {
+  X[INDEX] = fminf(sqrtf(fabsf(-X[INDEX])), 3.0f);
+  Y[INDEX] = Y[INDEX] * 3 + int(X[INDEX]);
+}
+
+extern "C" __global__ void unused(float *X) {
+  float Sum = 0;
+  for (int I = 0; I < 100; ++I)
+    Sum += X[I];
+  X[INDEX] = 1;
+}
+
+extern "C" __global__ void tensor(unsigned *X, float *Y) {
+  asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 "
+               "{%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
+               : "+f"(Y[0]), "+f"(Y[1]), "+f"(Y[2]), "+f"(Y[3])
+               : "r"(X[0]), "r"(X[1]), "r"(X[2]));
+}

@@ -248,8 +248,10 @@ CompileServer::codeOf(const Variant &V, const std::string &Instrument,
     return Plain.error();
   // Another launch may have any block.
   const bool Own = V.Launch.empty() && V.Remap.empty();
-  auto Code = instrument(*Plain, Kernel, Instrument,
-                         Own || !Threads ? Threads : LaunchLimits().Threads);
+  const PlainPipeline Pipeline{V.Pipeline, Level, V.Options, Backend == "cpu"};
+  auto Code =
+      instrument(*Plain, Kernel, Instrument,
+                 Own || !Threads ? Threads : LaunchLimits().Threads, Pipeline);
   if (!Code)
     return Code.error();
   P.Sites = std::move(Code->Sites);

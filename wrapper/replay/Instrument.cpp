@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Where variables are put into registers first, only real memory is looked at.
-// libdevice is never inlined here, since the CPU device replaces whole
+// libdevice is not inlined here for the CPU device, which replaces whole
 // functions.
 #include "wrapper/replay/Instrument.h"
 
@@ -31,6 +31,26 @@ static void promoteVariables(Module &M) {
   ir::runPasses(M, std::move(Passes));
 }
 
+/// Functions of libdevice stay whole where they are replaced later.
+static void keepLibdevice(Module &M) {
+  for (Function &F : M)
+    if (!F.isDeclaration() && F.getName().starts_with("__nv_")) {
+      F.setLinkage(GlobalValue::ExternalLinkage);
+      F.removeFnAttr(Attribute::AlwaysInline);
+      F.addFnAttr(Attribute::NoInline);
+    }
+}
+
+static Error optimise(Module &M, const PlainPipeline &Plain) {
+  if (Plain.ReplacesLibdevice)
+    keepLibdevice(M);
+  auto Machine = ir::createTargetMachine(M, Plain.Level);
+  if (!Machine)
+    return Machine.error();
+  return ir::runPipeline(M, **Machine, Plain.Pipeline, Plain.Level,
+                         Plain.Options);
+}
+
 /// The source's own limits stay.
 static void limitRegisters(Function &F, uint64_t Threads) {
   for (const char *Known : {"nvvm.maxntid", "nvvm.reqntid", "nvvm.maxnreg"})
@@ -55,8 +75,8 @@ static std::vector<uint8_t> readLibdevice() {
 
 Expected<Instrumented> instrument(std::span<const uint8_t> Bitcode,
                                   const std::string &Kernel,
-                                  const std::string &Build,
-                                  uint64_t Threads) {
+                                  const std::string &Build, uint64_t Threads,
+                                  const PlainPipeline &Plain) {
   auto Kind = instrument::findBuildKind(Build);
   if (!Kind)
     return Kind.error();
@@ -73,6 +93,9 @@ Expected<Instrumented> instrument(std::span<const uint8_t> Bitcode,
     return Closure.error();
   if ((*Kind)->InRegisters)
     promoteVariables(**Closure);
+  if ((*Kind)->Optimised)
+    if (Error E = optimise(**Closure, Plain))
+      return E;
   auto Info = (*Kind)->Add(**Closure, readLibdevice());
   if (!Info)
     return Info.error();
