@@ -186,9 +186,9 @@ public:
     (void)Where, (void)Size, (void)Times;
     return fail(ErrorCode::CannotRunHere, "this device's rates are not known");
   }
-  enum class Arithmetic { Float, Double };
+  enum class Arithmetic { Float, Double, Half };
   /// Multiply-adds on all processors that wait for nothing; the number of
-  /// operations (two each) grows with Rounds.
+  /// operations (two each) grows with Rounds. Half: in pairs.
   virtual Expected<double> multiplyAdd(Arithmetic, uint32_t Rounds,
                                        StreamHandle) {
     (void)Rounds;

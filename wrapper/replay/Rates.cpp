@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 namespace r3::replay {
 
@@ -168,12 +169,14 @@ Expected<RatesReport> Rates::measure() {
       return Rate.error();
     *Row.Rate = *Rate;
   }
-  for (auto What : {Device::Arithmetic::Float, Device::Arithmetic::Double}) {
+  for (auto [Of, What] :
+       {std::pair(&R.FloatFlopsPerUs, Device::Arithmetic::Float),
+        std::pair(&R.DoubleFlopsPerUs, Device::Arithmetic::Double),
+        std::pair(&R.HalfFlopsPerUs, Device::Arithmetic::Half)}) {
     auto Rate = flopsPerUs(What);
     if (!Rate)
       return Rate.error();
-    (What == Device::Arithmetic::Float ? R.FloatFlopsPerUs
-                                       : R.DoubleFlopsPerUs) = *Rate;
+    *Of = *Rate;
   }
   return R;
 }

@@ -72,6 +72,7 @@ Error CudaKernels::start() {
               {&Read, "r3_read"},
               {&FloatMultiplyAdd, "r3_multiply_add_float"},
               {&DoubleMultiplyAdd, "r3_multiply_add_double"},
+              {&HalfMultiplyAdd, "r3_multiply_add_half"},
               {&Empty, "r3_empty"}};
   for (auto &Row : Rows) {
     if (Error E =
@@ -292,9 +293,12 @@ Expected<double> CudaKernels::multiplyAdd(Device::Arithmetic What,
     return E;
   uint64_t Blocks = uint64_t(Multiprocessors) * BlocksPerMultiprocessor;
   void *Parameters[] = {&Rounds, &Sink};
-  if (Error E = launch(What == Device::Arithmetic::Float ? FloatMultiplyAdd
-                                                         : DoubleMultiplyAdd,
+  const bool Half = What == Device::Arithmetic::Half;
+  if (Error E = launch(Half                                ? HalfMultiplyAdd
+                       : What == Device::Arithmetic::Float ? FloatMultiplyAdd
+                                                           : DoubleMultiplyAdd,
                        Blocks, ArithmeticThreads, Stream, Parameters))
     return E;
-  return double(Blocks) * ArithmeticThreads * ArithmeticOperations * Rounds;
+  return double(Blocks) * ArithmeticThreads * ArithmeticOperations * Rounds *
+         (Half ? 2 : 1);
 }

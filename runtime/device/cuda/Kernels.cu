@@ -267,6 +267,11 @@ R3_DEVICE double fused(double A, double B, double C) {
   return __builtin_fma(A, B, C);
 }
 
+typedef _Float16 HalfPair __attribute__((ext_vector_type(2)));
+R3_DEVICE HalfPair fused(HalfPair A, HalfPair B, HalfPair C) {
+  return __builtin_elementwise_fma(A, B, C);
+}
+
 template <typename T> R3_DEVICE void multiplyAdd(unsigned Rounds, T *Sink) {
   T Values[ArithmeticChains];
   for (unsigned Chain = 0; Chain < ArithmeticChains; ++Chain)
@@ -292,6 +297,11 @@ R3_KERNEL R3_BOUNDS(ArithmeticThreads)
 
 R3_KERNEL R3_BOUNDS(ArithmeticThreads)
     r3_multiply_add_double(unsigned Rounds, double *Sink) {
+  multiplyAdd(Rounds, Sink);
+}
+
+R3_KERNEL R3_BOUNDS(ArithmeticThreads)
+    r3_multiply_add_half(unsigned Rounds, HalfPair *Sink) {
   multiplyAdd(Rounds, Sink);
 }
 

@@ -74,7 +74,8 @@ private:
   CUmodule Module = nullptr;
   CUfunction Hash = nullptr, Scan = nullptr, FlushWrite = nullptr,
              FlushRead = nullptr, Read = nullptr, FloatMultiplyAdd = nullptr,
-             DoubleMultiplyAdd = nullptr, Empty = nullptr;
+             DoubleMultiplyAdd = nullptr, HalfMultiplyAdd = nullptr,
+             Empty = nullptr;
 
   std::mutex Lock; // of everything below
   CUdeviceptr Hashes = 0;
