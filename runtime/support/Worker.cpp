@@ -256,6 +256,20 @@ Error Worker::load(const std::vector<std::string> &ManifestPaths) {
   return Reply ? Error::success() : Reply.error();
 }
 
+static FloorReport readFloor(const json::Value &From) {
+  FloorReport F;
+  F.ColdUs = json::real(From, "coldUs", 0);
+  F.WarmUs = json::real(From, "warmUs", 0);
+  F.ReadBytes = json::number(From, "readBytes", 0);
+  F.WrittenBytes = json::number(From, "writtenBytes", 0);
+  if (const json::Value *Counted = json::object(From, "operations"))
+    F.Counted = {json::number(*Counted, "float", 0),
+                 json::number(*Counted, "double", 0),
+                 json::number(*Counted, "half", 0)};
+  F.Uncounted = json::text(From, "uncounted", "");
+  return F;
+}
+
 Expected<ReplayReport> Worker::prepare(size_t Recording, unsigned Repetitions) {
   rapidjson::StringBuffer Buffer;
   json::Writer W(Buffer);
@@ -285,8 +299,8 @@ Expected<ReplayReport> Worker::prepare(size_t Recording, unsigned Repetitions) {
       Report.Buffers.push_back(readBuffer(Item));
   Report.OriginalNs = readReals(*Reply, "originalNs");
   Report.ProgramNs = json::real(*Reply, "programNs", 0);
-  Report.FloorColdUs = json::real(*Reply, "floorColdUs", 0);
-  Report.FloorWarmUs = json::real(*Reply, "floorWarmUs", 0);
+  if (const json::Value *Floor = json::object(*Reply, "floor"))
+    Report.Floor = readFloor(*Floor);
   Report.Ms = readTimes(*Reply);
   return Report;
 }
@@ -331,6 +345,8 @@ static std::string evaluateText(const EvaluationRequest &What) {
   }
   W.Key("once");
   W.Bool(What.Once);
+  W.Key("floors");
+  W.Bool(What.Floors);
   W.Key("beat");
   W.Double(What.Beat);
   return finish(W, Buffer);
@@ -378,6 +394,9 @@ static Expected<EvaluationReport> readReport(const json::Value &Reply) {
   Report.Spills = uint32_t(json::number(Reply, "spills", 0));
   Report.OriginalNs = readReals(Reply, "originalNs");
   Report.VariantNs = readReals(Reply, "variantNs");
+  if (const json::Value *List = json::array(Reply, "floors"))
+    for (const json::Value &Item : List->GetArray())
+      Report.Floors.push_back(readFloor(Item));
   auto Checks = readChecks(Reply);
   if (!Checks)
     return Checks.error();
@@ -560,6 +579,7 @@ Expected<RatesReport> Worker::rates() {
   Report.L2BytesPerUs = json::real(*Reply, "l2BytesPerUs", 0);
   Report.FloatFlopsPerUs = json::real(*Reply, "floatFlopsPerUs", 0);
   Report.DoubleFlopsPerUs = json::real(*Reply, "doubleFlopsPerUs", 0);
+  Report.HalfFlopsPerUs = json::real(*Reply, "halfFlopsPerUs", 0);
   Report.L2Bytes = json::number(*Reply, "l2Bytes", 0);
   return Report;
 }

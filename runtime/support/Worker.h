@@ -8,7 +8,8 @@
 //
 // Messages (members of the JSON header; replies carry "ms": {step: number}):
 //   hello    {backend, device, store, compilers: processes that build what
-//             waits (0 or missing: one for each core, of more than two but one)}
+//             waits (0 or missing: one for each core, of more than two but
+//             one)}
 //            -> {identity: {...}, pipelines: {"O1": text, ...}, compilers}
 //   load     {recordings: [manifest paths], unordered: {buffer: bytes}}
 //            all of one kernel; buffers whose records of so many bytes may come
@@ -18,7 +19,8 @@
 //            -> {outcome, message, bitExact, readBytes, writtenBytes,
 //                poisonedBytes, untraced, buffers: [{name, address, size,
 //                type, changedBytes, maxDifference, rms}], originalNs: [..],
-//                programNs, floorColdUs, floorWarmUs}
+//                programNs, floor: {coldUs, warmUs, readBytes, writtenBytes,
+//                operations: {float, double, half}, uncounted}}
 //   know     {binaries: [{code, ir, ptx}]}   binaries of the loaded kernel that
 //            `once` means, beside those of earlier requests with it, and what
 //            they were made of
@@ -31,13 +33,16 @@
 //             allowPrecision: whether code may compute less exactly,
 //             beat: a gain; timing ends early where it is out of reach,
 //             checks: [names of Check.def],
+//             floors: whether those of the variant's own operations are told
+//             where it is right, once there are rates,
 //             passLimit: runs of optional passes that the variant's plain build
 //             has (missing: all); no other build of it is looked at then}
 //            -> {outcome, message, tolerance, code, ir, ptx, registers, shared,
 //                spills, originalNs: [..], variantNs: [..], pairs,
 //                checks: [{check, made, outcome, message, milliseconds}],
 //                excluded: [index], guards: text, passRuns, nextPass,
-//                nextPlace}
+//                nextPlace, floors: [as in prepare, one a recording that is
+//                not excluded]}
 //            a binary whose digest is in known, or with once, that was known
 //            before, is built and not run: its outcome is duplicate, with the
 //            digest in code. Where several requests are sent ahead, those that
@@ -52,7 +57,7 @@
 //            -> {outcome, message, ptx}   of the kernel alone, under its name
 //   rates    {}   measured at the first call; prepare tells floors after it
 //            -> {emptyLaunchUs, memoryBytesPerUs, l2BytesPerUs,
-//                floatFlopsPerUs, doubleFlopsPerUs, l2Bytes}
+//                floatFlopsPerUs, doubleFlopsPerUs, halfFlopsPerUs, l2Bytes}
 //   cancel   ends what was asked for before it: those requests are answered
 //            with an error, or as if nothing was. It has no answer itself
 //   unload, bye
@@ -114,9 +119,7 @@ struct ReplayReport {
   std::vector<BufferSpread> Buffers; // those that differ
   std::vector<double> OriginalNs;
   double ProgramNs = 0; // as recorded, 0: unknown
-  // Below 0.9 times this no launch can honestly be; 0: not known, since rates
-  // were not asked for or the launch was not traced.
-  double FloorColdUs = 0, FloorWarmUs = 0;
+  FloorReport Floor;    // of the original; empty: rates were not asked for
   std::map<std::string, double> Ms;
 };
 
@@ -142,6 +145,8 @@ struct EvaluationRequest {
   /// Not run where the binary is known of earlier requests with this, or by
   /// Worker::know.
   bool Once = false;
+  /// Whether operations are counted, where rates were asked for.
+  bool Floors = false;
   /// A gain. Where it is out of reach, not all pairs are run (trust/Race.h); 0:
   /// they always are.
   double Beat = 0;
@@ -168,6 +173,7 @@ struct EvaluationReport {
   std::vector<double> OriginalNs, VariantNs; // in pairs
   unsigned Pairs = 0;                        // that were run on each recording
   std::vector<CheckResult> Checks; // in order, up to the first that failed
+  std::vector<FloorReport> Floors; // of recordings that are not excluded
   /// Where passes were limited. "licm", "loop %for.body in function k".
   uint64_t PassRuns = 0;
   std::string NextPass, NextPlace;

@@ -97,8 +97,8 @@ private:
   std::string prepared() const {
     if (Rules.count("floor"))
       return R"({"verb":"reply","outcome":"ok","bitExact":true,"buffers":[],)"
-             R"("originalNs":[1000,1010,990],"programNs":1000,"floorColdUs":)" +
-             std::string(AtFloor ? "0.97}" : "0.4}");
+             R"("originalNs":[1000,1010,990],"programNs":1000,"floor":{"coldUs":)" +
+             std::string(AtFloor ? "0.97}}" : "0.4}}");
     if (Rules.count("unsteady"))
       return R"({"verb":"reply","outcome":"not-verifiable","message":"made up",)"
              R"("bitExact":false,"buffers":[{"name":"out","address":4096,)"

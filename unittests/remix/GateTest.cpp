@@ -71,7 +71,6 @@ public:
       R.Result = Outcome::NotVerifiable;
       R.Message = "random";
     }
-    R.FloorColdUs = R.FloorWarmUs = W.FloorUs;
     return R;
   }
   Expected<NvccReport> nvcc() override {
@@ -107,6 +106,10 @@ public:
       if (Paths[Index] == W.Unknown)
         R.Result = Outcome::Wrong;
     R.Message = R.Result == Outcome::Ok ? "" : "y[3] differs";
+    FloorReport Floor;
+    Floor.ColdUs = Floor.WarmUs = W.FloorUs;
+    if (What.Floors)
+      R.Floors.resize(W.Recordings, Floor);
     return R;
   }
   Expected<MeasurementReport> measure(const MeasurementRequest &What) override {

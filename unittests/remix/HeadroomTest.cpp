@@ -48,7 +48,7 @@ private:
 ReplayReport replay(double Us, double FloorUs, double ProgramUs) {
   ReplayReport R;
   R.OriginalNs = {Us * 1e3, Us * 1e3 + 10, Us * 1e3 - 10};
-  R.FloorColdUs = FloorUs;
+  R.Floor.ColdUs = FloorUs;
   R.ProgramNs = ProgramUs * 1e3;
   return R;
 }

@@ -151,7 +151,7 @@ TEST_F(CpuReplayTest, MeasuresInBatchesAndTellsFloors) {
   ASSERT_FALSE(E) << E.message();
   auto P = W->prepare(0, 1);
   ASSERT_TRUE(P) << P.error().message();
-  EXPECT_EQ(P->FloorColdUs, 0); // no rates were asked for
+  EXPECT_EQ(P->Floor.ColdUs, 0); // no rates were asked for
   auto Rates = W->rates();
   ASSERT_TRUE(Rates) << Rates.error().message();
   EXPECT_GT(Rates->MemoryBytesPerUs, 100);
@@ -160,14 +160,26 @@ TEST_F(CpuReplayTest, MeasuresInBatchesAndTellsFloors) {
   P = W->prepare(0, 1);
   ASSERT_TRUE(P) << P.error().message();
   // 800,004 bytes read, 400,004 written, in sectors.
-  EXPECT_NEAR(P->FloorColdUs,
+  EXPECT_NEAR(P->Floor.ColdUs,
               Rates->EmptyLaunchUs +
                   std::max(2 * 400032 / Rates->MemoryBytesPerUs,
                            3 * 400032 / Rates->L2BytesPerUs),
-              P->FloorColdUs / 1000);
-  EXPECT_NEAR(P->FloorWarmUs,
+              P->Floor.ColdUs / 1000);
+  EXPECT_NEAR(P->Floor.WarmUs,
               Rates->EmptyLaunchUs + 3 * 400032 / Rates->L2BytesPerUs,
-              P->FloorWarmUs / 1000);
+              P->Floor.WarmUs / 1000);
+  EXPECT_EQ(P->Floor.Counted, (Operations{2 * 100001, 0, 0}));
+  EXPECT_THAT(P->Floor.Uncounted, HasSubstr("how fast this device calculates"));
+  EvaluationRequest Looked{pipeline("default<O1>"), {0}};
+  auto R = W->evaluate(Looked);
+  ASSERT_TRUE(R) << R.error().message();
+  EXPECT_TRUE(R->Floors.empty()); // was not asked for
+  Looked.Floors = true;
+  R = W->evaluate(Looked);
+  ASSERT_TRUE(R) << R.error().message();
+  ASSERT_EQ(R->Floors.size(), 1u);
+  EXPECT_EQ(R->Floors[0].Counted, P->Floor.Counted);
+  EXPECT_EQ(R->Floors[0].ColdUs, P->Floor.ColdUs);
   for (CacheMode Mode : {CacheMode::Cold, CacheMode::Warm}) {
     MeasurementRequest What;
     What.Change = pipeline("default<O1>");

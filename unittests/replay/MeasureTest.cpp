@@ -180,7 +180,7 @@ TEST_F(MeasureTest, RatesAreMeasuredOnce) {
   ASSERT_FALSE((*W)->load({record({})}));
   auto P = (*W)->prepare(0, 1);
   ASSERT_TRUE(P) << P.error().message();
-  EXPECT_EQ(P->FloorColdUs, 0);
+  EXPECT_EQ(P->Floor.ColdUs, 0);
 }
 
 TEST_F(MeasureTest, RepliesThatLackATimeAreDamaged) {

@@ -158,7 +158,7 @@ TEST(Floor, SectorsCountOnce) {
   EXPECT_EQ(bytesInSectors(set({{0, 4}, {96, 100}})), 64u);
 }
 
-const DeviceRates H{5, 4.5e6, 9e6, 30e6, 60'000'000};
+const RatesReport H{5, 4.5e6, 9e6, 30e6, 15e6, 60e6, 60'000'000};
 
 TEST(Floor, LongestOfMemoryCacheAndArithmeticAfterAnEmptyLaunch) {
   EXPECT_DOUBLE_EQ(floorUs({}, H, CacheMode::Cold), 5);
@@ -169,10 +169,17 @@ TEST(Floor, LongestOfMemoryCacheAndArithmeticAfterAnEmptyLaunch) {
   // Written bytes may stay in L2.
   EXPECT_DOUBLE_EQ(floorUs({0, 45'000'000, 0}, H, CacheMode::Cold), 10);
   EXPECT_DOUBLE_EQ(floorUs({0, 240'000'000, 0}, H, CacheMode::Cold), 45);
-  EXPECT_DOUBLE_EQ(floorUs({90'000'000, 0, 3e9}, H, CacheMode::Cold), 105);
-  DeviceRates Unknown;
+  const uint64_t Many = 3'000'000'000;
+  for (auto [Counted, Us] : {std::pair(Operations{Many, 0, 0}, 105),
+                             {{0, Many, 0}, 205},
+                             {{0, 0, Many}, 55},
+                             {{Many, Many, Many}, 205},
+                             {{Many / 10, 0, 0}, 25}})
+    EXPECT_DOUBLE_EQ(floorUs({90'000'000, 0, Counted}, H, CacheMode::Cold), Us);
+  RatesReport Unknown;
   Unknown.EmptyLaunchUs = 5;
-  EXPECT_DOUBLE_EQ(floorUs({1u << 30, 1u << 30, 1e9}, Unknown, CacheMode::Cold),
+  EXPECT_DOUBLE_EQ(floorUs({1u << 30, 1u << 30, {Many, Many, Many}}, Unknown,
+                           CacheMode::Cold),
                    5);
 }
 

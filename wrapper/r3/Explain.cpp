@@ -47,6 +47,17 @@ std::string change(const json::Value &Before, const json::Value &After,
                     : std::to_string(From) + " -> " + std::to_string(To);
 }
 
+FloorReport floorOf(const json::Value &Times) {
+  FloorReport F;
+  F.ReadBytes = json::number(Times, "readBytes", 0);
+  F.WrittenBytes = json::number(Times, "writtenBytes", 0);
+  F.Counted = {json::number(Times, "floatOperations", 0),
+               json::number(Times, "doubleOperations", 0),
+               json::number(Times, "halfOperations", 0)};
+  F.Uncounted = json::text(Times, "uncounted", "");
+  return F;
+}
+
 class Explain : public Command {
 public:
   void declare(Flags &Options) override {
@@ -301,7 +312,7 @@ private:
       if (json::real(T, "otherRatio", 0) > 0)
         line("", "in the other cache mode " + number(T, "otherRatio", "%.3fx"));
       if (json::real(T, "floorUs", 0) > 0)
-        line("", "floor " + number(T, "floorUs", "%.2f us"));
+        line("", floorText(json::real(T, "floorUs", 0), floorOf(T)));
       if (const json::Value *Warnings = json::array(T, "warnings"))
         for (const json::Value &Text : Warnings->GetArray())
           line("", Text.IsString() ? Text.GetString() : "");

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace r3 {
 
@@ -52,6 +53,19 @@ std::string percentText(double Share) {
 
 std::string gainText(double Median, double Low, double High) {
   return format("%.3fx [%.3f, %.3f]", Median, Low, High);
+}
+
+std::string floorText(double Us, const FloorReport &Of) {
+  std::string Text = format("floor %.2f us: ", Us) + bytesText(Of.ReadBytes) +
+                     " read, " + bytesText(Of.WrittenBytes) + " written";
+  for (auto [Count, Type] : {std::pair(Of.Counted.Float, "float"),
+                             std::pair(Of.Counted.Double, "double"),
+                             std::pair(Of.Counted.Half, "half")})
+    if (Count)
+      Text += ", " + countText(Count) + " " + Type + " operations";
+  return Of.Uncounted.empty()
+             ? Text
+             : Text + "; arithmetic is left out: " + Of.Uncounted;
 }
 
 std::string plural(uint64_t Count, std::string_view Word) {

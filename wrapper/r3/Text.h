@@ -3,6 +3,8 @@
 // Numbers and tables for people. Widths count characters of UTF-8, not bytes.
 #pragma once
 
+#include "runtime/support/Measurement.h"
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -16,6 +18,8 @@ std::string clockText(uint64_t Milliseconds); // "06:10", "1:02:03"
 std::string countText(uint64_t Count);        // "4,812"
 std::string percentText(double Share);        // 0.621 -> "62.1 %"
 std::string gainText(double Median, double Low, double High); // "1.62x [..]"
+/// "floor 33.10 us: 1.2 MB read, 1.2 MB written, 4,812 float operations".
+std::string floorText(double Us, const FloorReport &Of);
 /// "1 kernel", "3 kernels".
 std::string plural(uint64_t Count, std::string_view Word);
 /// Control characters become '?': text from files must not steer a terminal.

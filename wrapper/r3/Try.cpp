@@ -457,6 +457,8 @@ private:
       if (!G.Judged.Message.empty())
         line((G.Judged.Accepted ? "confirmed: " : "no gain is confirmed: ") +
              G.Judged.Message);
+      if (G.FloorUs > 0)
+        line(floorText(G.FloorUs, G.Floor));
       for (const std::string &Text : G.Warnings)
         line(Text);
     }

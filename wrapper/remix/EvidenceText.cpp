@@ -81,6 +81,12 @@ void Writer::times(const RecordingGain &G) {
   number("originalUs", G.OriginalUs);
   number("variantUs", G.VariantUs);
   number("floorUs", G.FloorUs);
+  count("readBytes", G.Floor.ReadBytes);
+  count("writtenBytes", G.Floor.WrittenBytes);
+  count("floatOperations", G.Floor.Counted.Float);
+  count("doubleOperations", G.Floor.Counted.Double);
+  count("halfOperations", G.Floor.Counted.Half);
+  text("uncounted", G.Floor.Uncounted);
   W.Key("aa");
   W.StartArray();
   for (double Ratio : G.AaRatios)

@@ -90,8 +90,6 @@ Error Gate::stopped() const {
 Expected<GateReport> Gate::run(const std::vector<SearchRecording> &Recordings,
                                const Variant &Change) {
   Report = GateReport();
-  FloorCold.clear();
-  FloorWarm.clear();
   Processes = 0;
   if (Error E = verify(Recordings, Change))
     return E;
@@ -135,8 +133,6 @@ Error Gate::verify(const std::vector<SearchRecording> &Recordings,
     }
     Usable.push_back(I);
     Report.Recordings.push_back(Recordings[I]);
-    FloorCold.push_back(Replayed->FloorColdUs);
-    FloorWarm.push_back(Replayed->FloorWarmUs);
   }
   if (Usable.empty()) {
     Report.Result = Outcome::NotVerifiable;
@@ -155,6 +151,7 @@ Error Gate::verify(const std::vector<SearchRecording> &Recordings,
   What.CloseTo = Options.CloseTo;
   What.AllowPrecision = Options.AllowPrecision;
   What.Checks = Options.Checks;
+  What.Floors = Options.Batches > 0;
   auto Found = (*W)->evaluate(What);
   if (!Found)
     return Found.error();
@@ -177,10 +174,8 @@ Error Gate::verify(const std::vector<SearchRecording> &Recordings,
 
 /// A recording that the variant is not for.
 void Gate::leaveOut(size_t Index) {
-  const auto At = static_cast<std::ptrdiff_t>(Index);
-  Report.Recordings.erase(Report.Recordings.begin() + At);
-  FloorCold.erase(FloorCold.begin() + At);
-  FloorWarm.erase(FloorWarm.begin() + At);
+  Report.Recordings.erase(Report.Recordings.begin() +
+                          static_cast<std::ptrdiff_t>(Index));
 }
 
 /// The longest recording of each class in the program, held-out ones first.
@@ -424,8 +419,9 @@ void Gate::judge(const std::vector<Timed> &All) {
     G.AaRatios = T.AaRatios;
     G.Processes = T.Processes;
     G.Warnings = T.Warnings;
-    G.FloorUs = G.Mode == CacheMode::Cold ? FloorCold[T.Recording]
-                                          : FloorWarm[T.Recording];
+    if (T.Recording < Report.Variant.Floors.size())
+      G.Floor = Report.Variant.Floors[T.Recording];
+    G.FloorUs = G.Mode == CacheMode::Cold ? G.Floor.ColdUs : G.Floor.WarmUs;
     const Timed::Side &Own = T.side(G.Mode);
     const Timed::Side &Other =
         T.side(G.Mode == CacheMode::Cold ? CacheMode::Warm : CacheMode::Cold);

@@ -41,7 +41,8 @@ struct RecordingGain {
   trust::Gain Judged;
   std::optional<double> AtMost;         // upper bound of the median ratio
   double OriginalUs = 0, VariantUs = 0; // medians in that mode
-  double FloorUs = 0;                   // 0: not known
+  double FloorUs = 0;                   // in that mode; 0: not known
+  FloorReport Floor;                    // what it follows from
   std::vector<double> AaRatios;         // one a process
   size_t Processes = 0;
   std::vector<std::string> Warnings;
@@ -116,7 +117,6 @@ private:
   const std::atomic<bool> &Stop;
   GateProgress Tell;
   GateReport Report;
-  std::vector<double> FloorCold, FloorWarm; // by index of Report.Recordings
   unsigned Processes = 0;
 };
 

@@ -17,13 +17,13 @@ std::string addRecording(Evaluator &Worker, size_t Index, unsigned Repetitions,
     return "the original does not reproduce";
   if (!Report->Untraced.empty())
     return Report->Untraced;
-  if (Report->FloorColdUs <= 0 || Report->OriginalNs.empty())
+  if (Report->Floor.ColdUs <= 0 || Report->OriginalNs.empty())
     return "no floor";
   // A search times with cold caches.
-  if (Report->ProgramNs > 0 && Report->ProgramNs / 1e3 < Report->FloorColdUs)
+  if (Report->ProgramNs > 0 && Report->ProgramNs / 1e3 < Report->Floor.ColdUs)
     return "in the program its data is in the caches";
   Sum.TimeUs += quantile(Report->OriginalNs, 0.5) / 1e3;
-  Sum.FloorUs += Report->FloorColdUs;
+  Sum.FloorUs += Report->Floor.ColdUs;
   return {};
 }
 

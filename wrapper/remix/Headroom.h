@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Where a search can gain something: how far a kernel's launches are above the
-// time that memory and the L2 cache allow (wrapper/trust/Floor.h), which takes
-// some replays of the original. A kernel that moves its data as fast as the
-// device can has none, whatever is done to its code.
+// time that memory, the L2 cache and the arithmetic units allow
+// (wrapper/trust/Floor.h), which takes some replays of the original. A kernel
+// that moves its data as fast as the device can has none, whatever is done to
+// its code; one that calculates as fast has none short of another algorithm.
 #pragma once
 
 #include "wrapper/remix/Search.h"

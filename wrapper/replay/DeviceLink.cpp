@@ -419,6 +419,7 @@ Attempt DeviceLink::run(const RunRequest &R) {
                          .flag("flush", R.Flush)
                          .flag("dry", R.Dry)
                          .flag("trace", R.Trace)
+                         .flag("count", R.Count)
                          .number("seed", R.RoundSeed)
                          .number("order", R.OrderSeed)
                          .number("poison", R.PoisonByte)
@@ -433,6 +434,8 @@ Attempt DeviceLink::run(const RunRequest &R) {
   Attempt A = endingOf(*Reply);
   A.Ns = json::real(Reply->Header, "ns", 0);
   A.LockedBytes = json::number(Reply->Header, "locked", 0);
+  if (const json::Value *Counted = json::object(Reply->Header, "counted"))
+    A.Counted = readOperations(*Counted);
   A.Ms = readTimes(Reply->Header);
   if (Error E = readResults(*Reply, A))
     return lost(E);

@@ -30,6 +30,7 @@ struct Attempt {
   double Ns = 0;
   std::vector<Digest> Digests;
   std::optional<Footprint> Traced;
+  std::optional<Operations> Counted;
   std::map<std::string, double> Ms;
   uint32_t Registers = 0, Shared = 0;
   uint64_t LockedBytes = 0;         // that were read-only
@@ -92,6 +93,7 @@ public:
     bool Dry = false;
     uint64_t DeadlineMs = 0; // of the launch alone
     bool Trace = false;      // the slot has traced code
+    bool Count = false;      // the slot has code that counts operations
     uint64_t RoundSeed = 0;  // not 0: the slot has code that rounds at random
     uint64_t OrderSeed = 0;  // not 0: the slot has code with remapped indices
     uint8_t PoisonByte = 0;  // with Where

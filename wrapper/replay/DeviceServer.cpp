@@ -233,6 +233,7 @@ Expected<Frame> DeviceServer::run(const json::Value &Request, const Frame &F) {
   R.Flush = json::boolean(Request, "flush", false);
   R.Dry = json::boolean(Request, "dry", false);
   R.Trace = json::boolean(Request, "trace", false);
+  R.Count = json::boolean(Request, "count", false);
   R.RoundSeed = json::number(Request, "seed", 0);
   R.OrderSeed = json::number(Request, "order", 0);
   R.PoisonByte = static_cast<uint8_t>(json::number(Request, "poison", 0));
@@ -250,15 +251,16 @@ Expected<Frame> DeviceServer::run(const json::Value &Request, const Frame &F) {
     Blob.digest(Each);
   if (Result.Traced)
     Result.Traced->write(Blob);
-  return reply(Message("reply")
-                   .outcome(Result.Ending, Result.Message)
-                   .flag("sticky", Result.Sticky)
-                   .real("ns", Result.Ns)
-                   .number("locked", Result.LockedBytes)
-                   .number("digests", Result.Digests.size())
-                   .times(Result.Ms)
-                   .json(),
-               Blob.take());
+  Message Answer("reply");
+  Answer.outcome(Result.Ending, Result.Message)
+      .flag("sticky", Result.Sticky)
+      .real("ns", Result.Ns)
+      .number("locked", Result.LockedBytes)
+      .number("digests", Result.Digests.size())
+      .times(Result.Ms);
+  if (Result.Counted)
+    Answer.raw("counted", operationsJson(*Result.Counted));
+  return reply(Answer.json(), Blob.take());
 }
 
 Expected<Frame> DeviceServer::batch(const json::Value &Request,

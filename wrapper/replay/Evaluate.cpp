@@ -35,6 +35,9 @@ std::string Session::Evaluation::json() const {
                        .outcome(C.Result, C.Message)
                        .real("milliseconds", C.Ms)
                        .json());
+  std::vector<std::string> Least;
+  for (const FloorReport &F : Floors)
+    Least.push_back(floorJson(F));
   return Message("reply")
       .outcome(Verdict.Result, Verdict.Message)
       .text("tolerance", Verdict.ok() ? leniency() : "")
@@ -45,6 +48,7 @@ std::string Session::Evaluation::json() const {
       .reals("originalNs", OriginalNs)
       .reals("variantNs", VariantNs)
       .raws("checks", Made)
+      .raws("floors", Least)
       .numbers("excluded", {Excluded.begin(), Excluded.end()})
       .text("guards", Guards)
       .number("pairs", Rounds)
@@ -251,6 +255,7 @@ Session::readEvaluation(const json::Value &Request) const {
   E.Seed = json::number(Request, "seed", 0);
   if (const auto Limit = json::number(Request, "passLimit"))
     E.PassLimit = *Limit;
+  E.WantsFloors = json::boolean(Request, "floors", false);
   E.Once = json::boolean(Request, "once", false);
   E.Beat = json::real(Request, "beat", 0);
   E.Unordered = Kernel->unorderedText();
@@ -358,6 +363,8 @@ Session::Reply Session::evaluate(const json::Value &Request) {
     if (Error Failure = judge(E, static_cast<unsigned>(Pairs),
                               json::number(Request, "seed", 0)))
       return Failure;
+  if (E.Verdict.ok() && E.WantsFloors && Rates)
+    findFloors(E);
   if (Cancelled)
     return Error(ErrorCode::Interrupted, "cancelled");
   if (E.Once && E.Launches.empty() && !E.B.Code.empty())

@@ -28,6 +28,7 @@ struct Session::Evaluation {
   bool MayRound = false; // what rounding explains is right
   double CloseTo = 0;    // what a user allows, in place of that
   bool AllowPrecision = false;
+  bool WantsFloors = false;
   bool Once = false;                 // a binary that is known is not run
   std::optional<uint64_t> PassLimit; // of the plain build
   Build B;
@@ -43,6 +44,7 @@ struct Session::Evaluation {
   /// Results that were right, by recording: most launches of a variant give
   /// the same, and judging values takes longer than a launch.
   std::set<std::pair<size_t, Digest>> Accepted;
+  std::vector<FloorReport> Floors; // one a recording
   std::map<std::string, double> Ms;
   std::vector<Digest> Left; // what the last launch left, when it was right
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A variant against the original in batches (RunBatch.cpp), and floors. Digests
+// A variant against the original in batches (RunBatch.cpp). Digests
 // of what each timed launch has changed are compared with those of launches
 // that were found right; the last result of each batch is still there, and
 // judged like any other where it differs from them.
@@ -324,22 +324,6 @@ Session::Reply Session::rates() {
     Rates = *Measured;
   }
   return ratesJson(*Rates);
-}
-
-double Session::floorUs(const Prepared &P, CacheMode Mode) const {
-  if (!Rates || !P.Print)
-    return 0;
-  trust::Work Launch;
-  for (const RangeFootprint &R : P.Print->Ranges) {
-    Launch.ReadBytes += trust::bytesInSectors(R.Read);
-    Launch.WriteBytes += trust::bytesInSectors(R.Written);
-  }
-  trust::DeviceRates D;
-  D.EmptyLaunchUs = Rates->EmptyLaunchUs;
-  D.MemoryBytesPerUs = Rates->MemoryBytesPerUs;
-  D.L2BytesPerUs = Rates->L2BytesPerUs;
-  D.L2Bytes = Rates->L2Bytes;
-  return trust::floorUs(Launch, D, Mode);
 }
 
 } // namespace r3::replay

@@ -218,6 +218,7 @@ std::string ratesJson(const RatesReport &Rates) {
       .real("l2BytesPerUs", Rates.L2BytesPerUs)
       .real("floatFlopsPerUs", Rates.FloatFlopsPerUs)
       .real("doubleFlopsPerUs", Rates.DoubleFlopsPerUs)
+      .real("halfFlopsPerUs", Rates.HalfFlopsPerUs)
       .number("l2Bytes", Rates.L2Bytes)
       .json();
 }
@@ -229,8 +230,33 @@ RatesReport readRates(const json::Value &Object) {
   R.L2BytesPerUs = json::real(Object, "l2BytesPerUs", 0);
   R.FloatFlopsPerUs = json::real(Object, "floatFlopsPerUs", 0);
   R.DoubleFlopsPerUs = json::real(Object, "doubleFlopsPerUs", 0);
+  R.HalfFlopsPerUs = json::real(Object, "halfFlopsPerUs", 0);
   R.L2Bytes = json::number(Object, "l2Bytes", 0);
   return R;
+}
+
+std::string operationsJson(const Operations &Of) {
+  return Message()
+      .number("float", Of.Float)
+      .number("double", Of.Double)
+      .number("half", Of.Half)
+      .json();
+}
+
+Operations readOperations(const json::Value &Object) {
+  return {json::number(Object, "float", 0), json::number(Object, "double", 0),
+          json::number(Object, "half", 0)};
+}
+
+std::string floorJson(const FloorReport &Floor) {
+  return Message()
+      .real("coldUs", Floor.ColdUs)
+      .real("warmUs", Floor.WarmUs)
+      .number("readBytes", Floor.ReadBytes)
+      .number("writtenBytes", Floor.WrittenBytes)
+      .raw("operations", operationsJson(Floor.Counted))
+      .text("uncounted", Floor.Uncounted)
+      .json();
 }
 
 std::string errorReply(const Error &E) {

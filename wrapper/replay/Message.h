@@ -55,6 +55,9 @@ private:
 /// A reply, on both links the same.
 std::string ratesJson(const RatesReport &Rates);
 RatesReport readRates(const json::Value &Object);
+std::string operationsJson(const Operations &Of);
+Operations readOperations(const json::Value &Object);
+std::string floorJson(const FloorReport &Floor);
 /// Grid, block and shared memory of a launch.
 std::string launchJson(const LaunchConfig &Launch);
 LaunchConfig readLaunch(const json::Value &Object);

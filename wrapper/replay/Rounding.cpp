@@ -40,6 +40,8 @@ std::string Session::loadInstrumented(const char *Slot,
   if (B.Ending != Outcome::Ok)
     return Why = std::string("the build '") + Instrument +
                  "' fails: " + B.Message;
+  if (!B.Unseen.empty())
+    return Why = B.Unseen.front();
   Attempt A = Device->setCode(Slot, std::move(B.Binary), Kernel->first().Name);
   if (!A.ok())
     Why = std::string("the build '") + Instrument +

@@ -8,6 +8,7 @@
 #include "wrapper/replay/ReadOnly.h"
 #include "wrapper/replay/Tracer.h"
 
+#include "runtime/support/CountAbi.h"
 #include "runtime/support/RemapAbi.h"
 #include "runtime/support/RoundAbi.h"
 
@@ -367,6 +368,25 @@ Error Runner::setSeed(const LoadedCode &Code, const char *Global,
   return D.synchronize(Stream, WaitMs);
 }
 
+Expected<Address> Runner::countersOf(const LoadedCode &Code) {
+  auto Where = Code.Module->global(count::CountState);
+  if (!Where || Where->Size != sizeof(Operations))
+    return fail(ErrorCode::Failed, "the code was not built for counting");
+  return Where->Begin;
+}
+
+Expected<Operations> Runner::readCounters(const LoadedCode &Code) {
+  auto Where = countersOf(Code);
+  if (!Where)
+    return Where.error();
+  Operations Found;
+  if (Error E = D.copyToHost(&Found, *Where, sizeof(Found), Stream))
+    return E;
+  if (Error E = D.synchronize(Stream, WaitMs))
+    return E;
+  return Found;
+}
+
 Error Runner::poison(const Poison &Where, uint8_t Byte, const PlanLaunch &L,
                      const LoadedCode &Code) {
   for (const PoisonPiece &P : Where.List) {
@@ -476,6 +496,12 @@ RunResult Runner::run(const Request &R, const std::function<void()> &Ready,
       if (Error E =
               Trace.emplace(D, Stream).begin(L, basesOf(L, Code), *Code.Module))
         return failed(E, Outcome::LaunchFailed);
+    if (R.Count) {
+      auto Where = countersOf(Code);
+      if (Error E = Where ? D.fill(*Where, 0, sizeof(Operations), Stream)
+                          : Where.error())
+        return failed(E, Outcome::LaunchFailed);
+    }
     const LaunchConfig Config = Code.configOf(R.Launch, L.Config);
     Ready();
     auto Ns = launch(Config, Code, Arguments, R.Flush);
@@ -489,6 +515,12 @@ RunResult Runner::run(const Request &R, const std::function<void()> &Ready,
       if (!Print)
         return failed(Print.error(), Outcome::LaunchFailed);
       Result.Traced = std::move(*Print);
+    }
+    if (R.Count) {
+      auto Found = readCounters(Code);
+      if (!Found)
+        return failed(Found.error(), Outcome::LaunchFailed);
+      Result.Counted = *Found;
     }
   }
   Result.Ms["launch"] = msSince(Start);

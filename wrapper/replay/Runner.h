@@ -43,6 +43,7 @@ struct RunResult {
   uint64_t LockedBytes = 0; // that were read-only
   std::vector<Digest> Digests;
   std::optional<Footprint> Traced;
+  std::optional<Operations> Counted;
   std::map<std::string, double> Ms;
 };
 
@@ -83,6 +84,7 @@ public:
     bool Flush = false;
     bool Dry = false;       // restore and digest only
     bool Trace = false;     // the code was built for it
+    bool Count = false;     // likewise
     uint64_t RoundSeed = 0; // not 0: the code rounds at random
     uint64_t OrderSeed = 0; // not 0: the code has remapped indices
     uint8_t PoisonByte = 0;
@@ -146,6 +148,8 @@ private:
   Error fillPlain(PlanLaunch &L, const LoadedCode &Code, bool Original,
                   const PlainLaunch &Plain, std::span<const OwnedFd> Packs);
   Error setSeed(const LoadedCode &Code, const char *Global, uint64_t Seed);
+  Expected<Address> countersOf(const LoadedCode &Code);
+  Expected<Operations> readCounters(const LoadedCode &Code);
   Error lock(const PlanLaunch &L,
              const std::optional<std::vector<uint64_t>> &Written);
   Error poison(const Poison &Where, uint8_t Byte, const PlanLaunch &L,

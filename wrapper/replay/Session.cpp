@@ -446,6 +446,7 @@ Session::Reply Session::prepare(const json::Value &Request) {
   if (Error E = replayOriginal(Index, static_cast<unsigned>(Repetitions)))
     return E;
   const Prepared &P = Preparations[Index];
+  const FloorReport Floor = floorOfOriginal(Index);
   std::vector<std::string> Buffers;
   for (size_t I = 0; I < P.Base->buffers().size(); ++I) {
     const trust::Buffer &B = P.Base->buffers()[I];
@@ -473,8 +474,7 @@ Session::Reply Session::prepare(const json::Value &Request) {
       .reals("originalNs", P.Ns)
       .real("programNs",
             double(Kernel->recordings()[Index].Manifest.DurationNs))
-      .real("floorColdUs", floorUs(P, CacheMode::Cold))
-      .real("floorWarmUs", floorUs(P, CacheMode::Warm))
+      .raw("floor", floorJson(Floor))
       .times(P.Ms)
       .json();
 }

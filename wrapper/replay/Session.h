@@ -275,8 +275,15 @@ private:
                               Evaluation &E, Measuring &M);
   trust::Judgement doubt(bool IsVariant, Evaluation &E, Measuring &M);
   trust::Judgement subtractEmpty(Measuring &M);
-  /// The least time of a launch in microseconds; 0 where it is not known.
-  double floorUs(const Prepared &P, CacheMode Mode) const;
+
+  // Floors.cpp.
+  /// Of the original, whose launches have been looked at; empty where there are
+  /// no rates.
+  FloorReport floorOfOriginal(size_t Index);
+  /// Of a variant that is right, on each of its recordings.
+  void findFloors(Evaluation &E);
+  FloorReport floorOf(size_t Index, const char *Slot, const std::string &Why);
+  std::string countOperations(size_t Index, const char *Slot, Operations &Into);
 
   SessionOptions Setup;
   Children &All;

@@ -27,17 +27,20 @@ uint64_t bytesInSectors(const IntervalSet &Set) {
   return Sectors * SectorBytes;
 }
 
-double floorUs(const Work &Launch, const DeviceRates &Rates, CacheMode Mode) {
+double floorUs(const Work &Launch, const RatesReport &Rates, CacheMode Mode) {
   const uint64_t ColdRead = Mode == CacheMode::Cold
                                 ? Launch.ReadBytes
                                 : beyond(Launch.ReadBytes, Rates.L2Bytes);
   const uint64_t FromMemory =
       ColdRead + beyond(Launch.WriteBytes, Rates.L2Bytes);
   return Rates.EmptyLaunchUs +
-         std::max({timeUs(double(FromMemory), Rates.MemoryBytesPerUs),
-                   timeUs(double(Launch.ReadBytes) + double(Launch.WriteBytes),
-                          Rates.L2BytesPerUs),
-                   timeUs(Launch.Flops, Rates.FlopsPerUs)});
+         std::max(
+             {timeUs(double(FromMemory), Rates.MemoryBytesPerUs),
+              timeUs(double(Launch.ReadBytes) + double(Launch.WriteBytes),
+                     Rates.L2BytesPerUs),
+              timeUs(double(Launch.Counted.Float), Rates.FloatFlopsPerUs),
+              timeUs(double(Launch.Counted.Double), Rates.DoubleFlopsPerUs),
+              timeUs(double(Launch.Counted.Half), Rates.HalfFlopsPerUs)});
 }
 
 bool isBelowFloor(double TimeUs, double FloorUs) {
