@@ -44,6 +44,21 @@ KERNEL st_shared(int *Out, unsigned Bytes) {
   Out[Thread] = Memory[Words - 1 - (Thread ^ 1)];
 }
 
+/// What nobody has written in shared memory and in a variable. Spins, so that
+/// blocks go to all multiprocessors.
+KERNEL st_leftovers(unsigned *Shared, unsigned *Local, unsigned Bytes) {
+  extern __attribute__((shared)) int Memory[];
+  volatile unsigned Own[200];
+  unsigned Tid = __nvvm_read_ptx_sreg_tid_x(), Last = Bytes / 4 - 1 - Tid;
+  uint64_t Begin = __nvvm_read_ptx_sreg_clock64();
+  Own[Tid % 2] = Tid;
+  while (__nvvm_read_ptx_sreg_clock64() - Begin < 20000)
+    ;
+  Shared[thread()] = unsigned(Memory[Last]);
+  Local[thread()] = Own[199 - Tid % 8];
+  Memory[Last] = int(Tid);
+}
+
 /// Every block waits for all blocks: ends only if all run at once.
 KERNEL st_meet(unsigned *Arrived, unsigned Blocks) {
   if (__nvvm_read_ptx_sreg_tid_x() != 0)

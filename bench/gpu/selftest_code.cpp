@@ -117,6 +117,43 @@ void testShared(Bench &B) {
   B.R.check(B.D.free(Out), "free");
 }
 
+/// Blocks of few threads, many at a time, and of all the shared memory.
+void testScratch(Bench &B) {
+  KernelInfo Info = B.R.take(B.D.info(B.kernel("st_leftovers")), "info");
+  const uint32_t Blocks = 4 * B.D.identity().Multiprocessors;
+  for (uint32_t Threads : {64u, 1024u})
+    for (uint32_t Bytes : {8192u, B.D.limits().Shared})
+      for (uint8_t Byte : {0xFF, 0x5B}) {
+        const uint64_t Count = uint64_t(Blocks) * Threads;
+        Address Out = B.R.take(B.D.allocate(2 * Count * 4), "allocate");
+        LaunchConfig Config = grid(Blocks, Threads);
+        Config.DynamicShared = Bytes;
+        B.R.check(B.D.fillScratch(Byte, Info.LocalBytes, B.Stream),
+                  "fill shared and local memory");
+        B.R.check(B.run("st_leftovers", Config, Out, Out + Count * 4, Bytes),
+                  "launch over it");
+        std::vector<uint32_t> Found(2 * Count);
+        B.download(Found.data(), Out, Found.size() * 4);
+        const uint32_t Want = Byte * 0x01010101u;
+        const auto Local = Found.begin() + Count;
+        // A launch's later blocks find what its first ones left.
+        const uint64_t First = B.D.identity().Multiprocessors * Threads;
+        const auto Shared =
+            std::count(Found.begin(), Found.begin() + First, Want);
+        B.R.line(
+            Shared == int64_t(First) &&
+                std::count(Local, Found.end(), Want) == int64_t(Count),
+            format("0x%02x in %u threads with %u bytes of shared memory", Byte,
+                   Threads, Bytes),
+            format("%lld of %llu shared, %lld of %llu local",
+                   static_cast<long long>(Shared),
+                   static_cast<unsigned long long>(First),
+                   static_cast<long long>(std::count(Local, Found.end(), Want)),
+                   static_cast<unsigned long long>(Count)));
+        B.R.check(B.D.free(Out), "free");
+      }
+}
+
 void testRefusals(Bench &B) {
   LaunchConfig Config = grid(1, 1);
   Config.DynamicShared = 300 * 1024;
@@ -163,6 +200,7 @@ void selftest::testCode(Bench &B) {
   testInfo(B);
   testArguments(B);
   testShared(B);
+  testScratch(B);
   testRefusals(B);
   testCooperative(B);
 }

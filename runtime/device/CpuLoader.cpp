@@ -47,9 +47,7 @@ public:
   Error protect(Address Where, uint64_t Size, MemoryAccess Access) override {
     return Engine.protect(Where, Size, Access);
   }
-  uint64_t protectionUnit() const override {
-    return Engine.protectionUnit();
-  }
+  uint64_t protectionUnit() const override { return Engine.protectionUnit(); }
   Error unmap(Address Where, uint64_t Size) override {
     return Engine.unmap(Where, Size);
   }
@@ -127,6 +125,10 @@ public:
                std::span<const uint8_t> Arguments,
                StreamHandle Stream) override {
     return Engine.launch(Kernel, Config, Arguments, Stream);
+  }
+  Error fillScratch(uint8_t Byte, uint32_t LocalBytes,
+                    StreamHandle Stream) override {
+    return Engine.fillScratch(Byte, LocalBytes, Stream);
   }
   DeviceFault fault() override { return Engine.fault(); }
   Error hold(StreamHandle Stream, uint32_t *Word, uint32_t Value) override {

@@ -209,6 +209,15 @@ public:
   virtual Error launch(KernelHandle Kernel, const LaunchConfig &Config,
                        std::span<const uint8_t> Arguments,
                        StreamHandle Stream) = 0;
+  /// Makes the shared memory of the next launch on Stream, and LocalBytes of
+  /// the local memory of each of its threads, hold Byte where the kernel has
+  /// not written it, as far as the device lets that be done from outside
+  /// (docs/LIMITATIONS.md). Nothing else may be put into Stream in between. The
+  /// default form is for devices that have no such memory.
+  virtual Error fillScratch(uint8_t Byte, uint32_t LocalBytes, StreamHandle) {
+    (void)Byte, (void)LocalBytes;
+    return {};
+  }
   /// The fault behind the last failed call or query.
   virtual DeviceFault fault() = 0;
   /// What kernels that are built with bounds checks (Compile.h) may access in

@@ -382,6 +382,27 @@ TEST_F(CpuReplayTest, FrozenBuildsSayWhatDependsOnUndefinedValues) {
   EXPECT_EQ(R->Result, Outcome::Ok) << R->Message;
 }
 
+TEST_F(CpuReplayTest, FilledMemorySaysWhatDependsOnLeftovers) {
+  auto W = start();
+  EvaluationRequest What{pipeline("default<O3>"), {0}};
+  What.Checks = {Check::Scratch};
+  Error E = W->load({record(options("staged", 1000))});
+  ASSERT_FALSE(E) << E.message();
+  auto R = W->evaluate(What);
+  ASSERT_TRUE(R && R->Checks.size() == 1);
+  EXPECT_TRUE(R->Checks[0].Made) << R->Checks[0].Message;
+  EXPECT_EQ(R->Result, Outcome::Ok) << R->Message;
+  E = W->load({record(options("leftover", 1000))});
+  ASSERT_FALSE(E) << E.message();
+  R = W->evaluate(What);
+  ASSERT_TRUE(R && R->Checks.size() == 1);
+  EXPECT_FALSE(R->Checks[0].Made);
+  EXPECT_THAT(R->Checks[0].Message,
+              AllOf(HasSubstr("the original itself depends on"),
+                    HasSubstr("0xff in shared and local memory")));
+  EXPECT_EQ(R->Result, Outcome::Ok) << R->Message;
+}
+
 TEST_F(CpuReplayTest, ReadsOutsideAreNamedWithTheirPlace) {
   ReplayReport P = fate("peeks");
   EXPECT_EQ(P.Result, Outcome::OutOfBounds);

@@ -60,6 +60,7 @@ trust::Judgement Session::checkAfter(Evaluation &E) {
       {Check::Poison, &Session::notePoison},
       {Check::ReadOnly, &Session::checkReadOnly},
       {Check::Reads, &Session::checkReads},
+      {Check::Scratch, &Session::checkScratch},
       {Check::Frozen, &Session::checkFrozen},
       {Check::NoOp, &Session::checkNoOp},
       {Check::Guards, &Session::checkGuards},

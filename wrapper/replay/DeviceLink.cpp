@@ -427,6 +427,7 @@ Attempt DeviceLink::run(const RunRequest &R) {
                          .json(),
                      R.Where ? R.Where->serialize() : std::vector<uint8_t>()))
     return lost(E);
+                         .flag("scratch", R.Scratch)
   Attempt Why;
   auto Reply = receiveRun(R.DeadlineMs, Why);
   if (!Reply)

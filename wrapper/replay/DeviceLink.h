@@ -96,11 +96,12 @@ public:
     bool Count = false;      // the slot has code that counts operations
     uint64_t RoundSeed = 0;  // not 0: the slot has code that rounds at random
     uint64_t OrderSeed = 0;  // not 0: the slot has code with remapped indices
-    uint8_t PoisonByte = 0;  // with Where
+    uint8_t PoisonByte = 0;  // with Where or Scratch
     const Poison *Where = nullptr;
     std::optional<std::vector<uint64_t>> Written = {}; // see Runner.h
   };
   /// Launches once over restored memory.
+    bool Scratch = false; // shared and local memory hold PoisonByte, too
   Attempt run(const RunRequest &R);
   /// Launches that the device has all before it begins. DeadlineMs: of them
   /// together.

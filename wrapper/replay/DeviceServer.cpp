@@ -244,6 +244,7 @@ Expected<Frame> DeviceServer::run(const json::Value &Request, const Frame &F) {
       return Where.error();
     R.Where = std::move(*Where);
   }
+  R.Scratch = json::boolean(Request, "scratch", false);
   RunResult Result = Run->run(
       R, [&] { note(F.Id, "launching"); }, [&] { note(F.Id, "launched"); });
   ByteWriter Blob;

@@ -13,8 +13,8 @@
 //   fill   {descriptors: N}, then N descriptors (packs) -> {}
 //   code   {slot, kernel} blob: image -> {outcome, message, registers, shared,
 //          local}
-//   run    {launch, slot, flush, dry, trace, seed, poison: byte} blob: Poison
-//   ->
+//   run    {launch, slot, flush, dry, trace, seed, poison: byte, scratch: also
+//          shared and local memory} blob: Poison ->
 //          "launching", "launched", then {outcome, message, sticky, ns,
 //          digests: N, ms} blob: N digests, Footprint where traced
 //   plain  {launch, slot, descriptors: N} blob: PlainLaunch, then N descriptors

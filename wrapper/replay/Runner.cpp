@@ -331,10 +331,13 @@ Error Runner::unpatch(const std::vector<Patch> &Patches) {
 
 Expected<double> Runner::launch(const LaunchConfig &Config,
                                 const LoadedCode &Code,
-                                std::span<const uint8_t> Arguments,
-                                bool Flush) {
+                                std::span<const uint8_t> Arguments, bool Flush,
+                                std::optional<uint8_t> Scratch) {
   if (Flush)
     if (Error E = D.flushCache(Stream))
+      return E;
+  if (Scratch)
+    if (Error E = D.fillScratch(*Scratch, Code.Info.LocalBytes, Stream))
       return E;
   if (Error E = D.record(Begin, Stream))
     return E;
@@ -504,7 +507,8 @@ RunResult Runner::run(const Request &R, const std::function<void()> &Ready,
     }
     const LaunchConfig Config = Code.configOf(R.Launch, L.Config);
     Ready();
-    auto Ns = launch(Config, Code, Arguments, R.Flush);
+    auto Ns = launch(Config, Code, Arguments, R.Flush,
+                     R.Scratch ? std::optional(R.PoisonByte) : std::nullopt);
     Done();
     if (!Ns)
       return failed(Ns.error(), Outcome::LaunchFailed);

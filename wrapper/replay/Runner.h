@@ -88,7 +88,8 @@ public:
     uint64_t RoundSeed = 0; // not 0: the code rounds at random
     uint64_t OrderSeed = 0; // not 0: the code has remapped indices
     uint8_t PoisonByte = 0;
-    Poison Where; // filled with PoisonByte before the launch
+    Poison Where;         // filled with PoisonByte before the launch
+    bool Scratch = false; // so are shared and local memory
     /// Ranges that the launch may write; all other memory is mapped for reading
     /// meanwhile, as far as the device can. Nothing: it may write all.
     std::optional<std::vector<uint64_t>> Written;
@@ -155,7 +156,8 @@ private:
   Error poison(const Poison &Where, uint8_t Byte, const PlanLaunch &L,
                const LoadedCode &Code);
   Expected<double> launch(const LaunchConfig &Config, const LoadedCode &Code,
-                          std::span<const uint8_t> Arguments, bool Flush);
+                          std::span<const uint8_t> Arguments, bool Flush,
+                          std::optional<uint8_t> Scratch);
   Error ensureLive(size_t Launch, const LoadedCode &Code);
   Error ensureScratch(uint64_t Bytes) { return ensure(Scratch, Bytes); }
   Error readStretches(const std::vector<Patch> &Patches);

@@ -190,6 +190,8 @@ private:
   trust::Judgement judgeWrites(const Evaluation &E) const;
   CheckOutcome checkReadOnly(Evaluation &E);
   CheckOutcome checkFrozen(Evaluation &E);
+  CheckOutcome checkScratch(Evaluation &E);
+  trust::Judgement runFilled(size_t Index, const char *Slot, Evaluation &E);
   CheckOutcome runFrozen(const std::string &VariantJson, size_t Pattern,
                          Evaluation &E);
   CheckOutcome checkPrecision(Evaluation &E);

@@ -43,6 +43,8 @@ void LoopFrame::run(Launch &L, ThreadContext &C) {
   for (C.Thread[2] = 0; C.Thread[2] < C.BlockSize[2]; ++C.Thread[2])
     for (C.Thread[1] = 0; C.Thread[1] < C.BlockSize[1]; ++C.Thread[1])
       for (C.Thread[0] = 0; C.Thread[0] < C.BlockSize[0]; ++C.Thread[0]) {
+        if (L.Fill)
+          L.Fill->fillBelow();
         Entry(&C, Arguments);
         if (++C.Lane == 32) {
           C.Lane = 0;
@@ -93,7 +95,10 @@ void Block::start(Launch &Which, uint64_t Index, uint32_t Processor) {
     return;
   }
   ThreadContext Common;
-  L->describe(Index, Processor, Shared.get(L->SharedBytes), Common);
+  unsigned char *Memory = Shared.get(L->SharedBytes);
+  if (L->Fill)
+    L->Fill->fillShared(Memory, L->SharedBytes);
+  L->describe(Index, Processor, Memory, Common);
   Common.Owner = this;
   Common.Fuel = 1;
   for (uint32_t I = 0; I < Size; ++I) {
@@ -148,6 +153,8 @@ void *Block::target(FiberThread *To) {
   if (!To->Fiber) {
     To->Stack = Stacks.stack(static_cast<uint32_t>(To - Threads.get()));
     renewStack(To->Stack);
+    if (L->Fill)
+      L->Fill->fillStack(To->Stack);
     To->Fiber = context::make_fcontext(
         reinterpret_cast<void *>(To->Stack.Begin + To->Stack.Size),
         To->Stack.Size, enter);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "runtime/device/cpu/Kernels.h"
+#include "runtime/device/cpu/Launch.h"
 #include "runtime/device/cpu/Memory.h"
 #include "runtime/device/cpu/Pool.h"
 #include "runtime/device/cpu/Streams.h"
@@ -102,6 +103,8 @@ public:
   Error launch(KernelHandle Handle, const LaunchConfig &Config,
                std::span<const uint8_t> Arguments,
                StreamHandle Stream) override;
+  Error fillScratch(uint8_t Byte, uint32_t LocalBytes,
+                    StreamHandle Stream) override;
   DeviceFault fault() override;
   Expected<AddressRange> globalOf(void *Function,
                                   const std::string &Name) override {
@@ -165,6 +168,7 @@ private:
   DeviceFault Fault;
   bool Sticky = false;
   uint64_t NextGrid = 1;
+  std::map<StreamHandle, Scratch> Scratches; // of the next launch
   std::multiset<std::pair<Address, uint64_t>> CodeData;
   std::mutex FlushMutex;
   std::vector<uint64_t> FlushBuffer; // twice the cache, once it is needed

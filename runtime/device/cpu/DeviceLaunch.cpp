@@ -165,6 +165,10 @@ Error CpuDevice::launchKernel(Kernel &K, const LaunchConfig &Config,
   {
     std::lock_guard Lock(Mutex);
     L->GridId = NextGrid++;
+    if (auto Found = Scratches.find(Handle); Found != Scratches.end()) {
+      L->Fill = Found->second;
+      Scratches.erase(Found);
+    }
   }
   std::shared_ptr<AccessTable> Table = accessTable(**Code);
   L->Bounds = Table.get();
@@ -208,6 +212,16 @@ Error CpuDevice::launch(KernelHandle Handle, const LaunchConfig &Config,
   LaunchProblem Problem;
   return launchKernel(*static_cast<Kernel *>(Handle), Config, Arguments, Stream,
                       Problem);
+}
+
+/// Blocks and threads get theirs when they begin.
+Error CpuDevice::fillScratch(uint8_t Byte, uint32_t LocalBytes,
+                             StreamHandle Stream) {
+  if (!Streams.find(Stream))
+    return noStream();
+  std::lock_guard Lock(Mutex);
+  Scratches[Stream] = {Byte, LocalBytes};
+  return {};
 }
 
 } // namespace r3::cpu

@@ -9,6 +9,7 @@
 #include "runtime/device/cpu/Block.h"
 
 #include <algorithm>
+#include <cstring>
 #include <sched.h>
 
 namespace r3::cpu {
@@ -27,6 +28,34 @@ const AddressRange *AccessTable::find(Address Where, uint64_t Size) const {
 std::string placeOf(const ThreadContext &C) {
   return format("block (%u,%u,%u) thread (%u,%u,%u)", C.Block[0], C.Block[1],
                 C.Block[2], C.Thread[0], C.Thread[1], C.Thread[2]);
+}
+
+void Scratch::fillShared(unsigned char *Shared, uint32_t Size) const {
+  std::memset(Shared, Byte, Size);
+}
+
+/// Variables lie anywhere in a kernel's frame, between what it saves. A kernel
+/// without variables reads nothing that it has not saved.
+uint64_t Scratch::frameBytes() const {
+  constexpr uint64_t Saved = 4096, Most = 256 * 1024;
+  return LocalBytes ? std::min(LocalBytes + Saved, Most) : 0;
+}
+
+void Scratch::fillStack(const AddressRange &Stack) const {
+  const uint64_t Size = std::min(frameBytes(), Stack.Size);
+  std::memset(reinterpret_cast<void *>(Stack.Begin + Stack.Size - Size), Byte,
+              Size);
+}
+
+__attribute__((noinline, no_sanitize("address"))) void
+Scratch::fillBelow() const {
+  const uint64_t Size = frameBytes();
+  if (!Size)
+    return;
+  void *Where = __builtin_alloca(Size);
+  std::memset(Where, Byte, Size);
+  // Somebody may look at it.
+  asm volatile("" : : "r"(Where) : "memory");
 }
 
 void Launch::describe(uint64_t Index, uint32_t Processor, unsigned char *Shared,
@@ -89,6 +118,8 @@ void runAsLoops(Launch &L, uint32_t Processor) {
   uint64_t Index;
   while (!L.Stop.load(std::memory_order_relaxed) && L.claim(Index)) {
     ThreadContext Context;
+    if (L.Fill)
+      L.Fill->fillShared(Shared, L.SharedBytes);
     L.describe(Index, Processor, Shared, Context);
     Frame.run(L, Context);
   }

@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,20 @@ struct AccessTable {
   const AddressRange *find(Address Where, uint64_t Size) const;
 };
 
+/// What shared and local memory hold before a block, a thread begins.
+struct Scratch {
+  uint8_t Byte = 0;
+  uint32_t LocalBytes = 0;
+  void fillShared(unsigned char *Shared, uint32_t Size) const;
+  /// The upper end of a stack that nothing lies on yet.
+  void fillStack(const AddressRange &Stack) const;
+  /// The stack below the caller.
+  void fillBelow() const;
+
+private:
+  uint64_t frameBytes() const;
+};
+
 struct Launch {
   // Set before the launch runs.
   KernelEntry Entry = nullptr;
@@ -35,6 +50,7 @@ struct Launch {
   uint64_t GridId = 0;
   uint32_t ProcessorCount = 1;
   const AccessTable *Bounds = nullptr;
+  std::optional<Scratch> Fill; // nothing: what was there before
 
   // While it runs.
   std::atomic<uint64_t> NextBlock{0};

@@ -234,3 +234,10 @@ Error CudaDevice::launch(KernelHandle Handle, const LaunchConfig &Config,
   return R3_CUDA_CALL(
       LaunchKernelEx(&Launch, Kernel.Function, nullptr, Parameters));
 }
+
+Error CudaDevice::fillScratch(uint8_t Byte, uint32_t LocalBytes,
+                              StreamHandle Stream) {
+  Scope Enter(*this);
+  return Kernels->fillScratch(Byte, Limits.Shared, LocalBytes,
+                              static_cast<CUstream>(Stream));
+}

@@ -92,6 +92,8 @@ public:
   Error launch(KernelHandle Kernel, const LaunchConfig &Config,
                std::span<const uint8_t> Arguments,
                StreamHandle Stream) override;
+  Error fillScratch(uint8_t Byte, uint32_t LocalBytes,
+                    StreamHandle Stream) override;
   DeviceFault fault() override;
 
   bool isCurrent() override;

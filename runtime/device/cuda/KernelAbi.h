@@ -24,6 +24,9 @@ struct DeviceRange {
 inline constexpr unsigned HashThreads = 128;
 inline constexpr unsigned ScanThreads = 256;
 inline constexpr unsigned FlushThreads = 256;
+inline constexpr unsigned FillThreads = 1024;
+/// Local memory that r3_fill_local_... fill of a thread.
+inline constexpr unsigned FillLocalBytes[] = {1024, 4096, 16384};
 inline constexpr unsigned SinkWords = 1024;
 inline constexpr unsigned ArithmeticThreads = 256;
 /// Operations of a thread in one round of r3_multiply_add: chains that wait

@@ -33,6 +33,9 @@ namespace {
 constexpr uint64_t SliceLeaves = 256 * 1024;
 constexpr size_t SmallestTable = 1024;
 constexpr unsigned BlocksPerMultiprocessor = 16;
+/// Of filling blocks: each multiprocessor gets one even where others are slow.
+constexpr unsigned Waves = 4;
+constexpr unsigned BlocksResident = 2; // of FillThreads
 
 uint64_t ceilDivide(uint64_t Value, uint64_t By) {
   return (Value + By - 1) / By;
@@ -73,6 +76,10 @@ Error CudaKernels::start() {
               {&FloatMultiplyAdd, "r3_multiply_add_float"},
               {&DoubleMultiplyAdd, "r3_multiply_add_double"},
               {&HalfMultiplyAdd, "r3_multiply_add_half"},
+              {&FillShared, "r3_fill_shared"},
+              {&FillLocal[0], "r3_fill_local_0"},
+              {&FillLocal[1], "r3_fill_local_1"},
+              {&FillLocal[2], "r3_fill_local_2"},
               {&Empty, "r3_empty"}};
   for (auto &Row : Rows) {
     if (Error E =
@@ -108,13 +115,14 @@ CudaKernels::~CudaKernels() {
 }
 
 Error CudaKernels::launch(CUfunction Function, uint64_t Blocks,
-                          unsigned Threads, CUstream Stream,
-                          void **Parameters) {
+                          unsigned Threads, CUstream Stream, void **Parameters,
+                          uint32_t SharedBytes) {
   CUlaunchConfig Config = {};
   Config.gridDimX = unsigned(Blocks);
   Config.gridDimY = Config.gridDimZ = 1;
   Config.blockDimX = Threads;
   Config.blockDimY = Config.blockDimZ = 1;
+  Config.sharedMemBytes = SharedBytes;
   Config.hStream = Stream;
   return R3_CUDA_CALL(
       LaunchKernelEx(&Config, Function, Parameters, /*extra=*/nullptr));
@@ -301,4 +309,30 @@ Expected<double> CudaKernels::multiplyAdd(Device::Arithmetic What,
     return E;
   return double(Blocks) * ArithmeticThreads * ArithmeticOperations * Rounds *
          (Half ? 2 : 1);
+}
+
+/// A block that has all the shared memory that a block can have is alone on its
+/// multiprocessor, so the first of them go to all multiprocessors. Blocks of
+/// the others fill them with threads.
+Error CudaKernels::fillScratch(uint8_t Byte, uint32_t SharedBytes,
+                               uint32_t LocalBytes, CUstream Stream) {
+  uint32_t Value = Byte * 0x01010101u, Words = SharedBytes / 4;
+  void *Parameters[] = {&Value};
+  if (LocalBytes) {
+    size_t Size = 0;
+    while (Size + 1 < std::size(FillLocalBytes) &&
+           FillLocalBytes[Size] < LocalBytes)
+      ++Size;
+    if (Error E = launch(FillLocal[Size],
+                         uint64_t(Multiprocessors) * Waves * BlocksResident,
+                         FillThreads, Stream, Parameters))
+      return E;
+  }
+  void *SharedParameters[] = {&Words, &Value};
+  if (Error E = R3_CUDA_CALL(FuncSetAttribute(
+          FillShared, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+          int(SharedBytes))))
+    return E;
+  return launch(FillShared, uint64_t(Multiprocessors) * Waves, FillThreads,
+                Stream, SharedParameters, SharedBytes);
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The device's own kernels: leaf hashes, pointer scan, cache flush, rates and
-// an empty kernel. Compiled by clang without CUDA's headers (so that no toolkit
-// version matters) to PTX for sm_75, which every newer driver translates; the
-// host side is KernelAbi.h. Pointers to the program's memory are volatile in
-// effect: nothing here may assume that they are not written between launches,
-// so no read-only cache.
+// The device's own kernels: leaf hashes, pointer scan, cache flush, rates,
+// filled shared and local memory, and an empty kernel. Compiled by clang
+// without CUDA's headers (so that no toolkit version matters) to PTX for sm_75,
+// which every newer driver translates; the host side is KernelAbi.h. Pointers
+// to the program's memory are volatile in effect: nothing here may assume that
+// they are not written between launches, so no read-only cache.
 #include "runtime/device/cuda/KernelAbi.h"
 #include "runtime/device/cuda/LeafHash.h"
 
@@ -14,6 +14,7 @@
 #define R3_KERNEL extern "C" __attribute__((global, used)) void
 #define R3_DEVICE static __attribute__((device)) inline
 #define R3_SHARED static __attribute__((shared))
+#define R3_DYNAMIC_SHARED(Type, Name) extern __attribute__((shared)) Type Name[]
 #define R3_BOUNDS(Threads) __attribute__((launch_bounds(Threads)))
 #define R3_KERNEL_MEMBER __attribute__((device)) inline
 #endif
@@ -303,6 +304,34 @@ R3_KERNEL R3_BOUNDS(ArithmeticThreads)
 R3_KERNEL R3_BOUNDS(ArithmeticThreads)
     r3_multiply_add_half(unsigned Rounds, HalfPair *Sink) {
   multiplyAdd(Rounds, Sink);
+}
+
+// --- Shared and local memory with a value that is left behind.
+
+R3_KERNEL R3_BOUNDS(FillThreads)
+    r3_fill_shared(unsigned Words, uint32_t Value) {
+  R3_DYNAMIC_SHARED(volatile uint32_t, Memory);
+  for (unsigned I = threadInBlock(); I < Words; I += blockThreads())
+    Memory[I] = Value;
+}
+
+/// Frames begin at one end of a thread's local memory: a larger one covers
+/// where smaller ones lie.
+template <unsigned Bytes> R3_DEVICE void fillLocal(uint32_t Value) {
+  volatile uint32_t Memory[Bytes / 4];
+#pragma nounroll
+  for (unsigned I = 0; I < Bytes / 4; ++I)
+    Memory[I] = Value;
+}
+
+R3_KERNEL R3_BOUNDS(FillThreads) r3_fill_local_0(uint32_t Value) {
+  fillLocal<FillLocalBytes[0]>(Value);
+}
+R3_KERNEL R3_BOUNDS(FillThreads) r3_fill_local_1(uint32_t Value) {
+  fillLocal<FillLocalBytes[1]>(Value);
+}
+R3_KERNEL R3_BOUNDS(FillThreads) r3_fill_local_2(uint32_t Value) {
+  fillLocal<FillLocalBytes[2]>(Value);
 }
 
 R3_KERNEL r3_empty() {}

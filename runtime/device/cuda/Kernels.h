@@ -14,6 +14,7 @@
 #include "runtime/device/cuda/KernelAbi.h"
 
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -40,6 +41,9 @@ public:
   Error flushCache(CUstream Stream);
   Error empty(CUstream Stream);
   CUfunction emptyFunction() const { return Empty; }
+  /// Device.h: fillScratch. SharedBytes: that a block can have at most.
+  Error fillScratch(uint8_t Byte, uint32_t SharedBytes, uint32_t LocalBytes,
+                    CUstream Stream);
   /// Device.h: readRepeatedly, multiplyAdd.
   Error read(Address Where, uint64_t Size, uint32_t Times, CUstream Stream);
   Expected<double> multiplyAdd(Device::Arithmetic What, uint32_t Rounds,
@@ -53,7 +57,7 @@ private:
   Error start();
   Error check(CUresult Result, const char *Call) { return Check(Result, Call); }
   Error launch(CUfunction Function, uint64_t Blocks, unsigned Threads,
-               CUstream Stream, void **Parameters);
+               CUstream Stream, void **Parameters, uint32_t SharedBytes = 0);
   Error hashSlice(Address Where, uint64_t Size, LeafHash *Out, CUstream Stream);
   Error scanWith(Table &T, Address Where, uint64_t Size, uint8_t *Out,
                  CUstream Stream);
@@ -75,6 +79,7 @@ private:
   CUfunction Hash = nullptr, Scan = nullptr, FlushWrite = nullptr,
              FlushRead = nullptr, Read = nullptr, FloatMultiplyAdd = nullptr,
              DoubleMultiplyAdd = nullptr, HalfMultiplyAdd = nullptr,
+             FillShared = nullptr, FillLocal[std::size(FillLocalBytes)] = {},
              Empty = nullptr;
 
   std::mutex Lock; // of everything below

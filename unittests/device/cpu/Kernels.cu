@@ -50,6 +50,26 @@ KERNEL reverse(const int *In, int *Out) {
   Out[Base + I] = Dynamic[I] * 2 + Dynamic[(I + 1) % blockDim.x];
 }
 
+/// The last words of shared and local memory that nobody has written; nor do
+/// they hold afterwards what they held before.
+__device__ void takeLeftovers(unsigned *Shared, unsigned *Local,
+                              unsigned Bytes) {
+  extern __shared__ unsigned Words[];
+  unsigned Own[64];
+  unsigned I = globalThread(), Last = Bytes / 4 - 1 - threadIdx.x;
+  Own[I % 2] = I; // so that it is there
+  Shared[I] = Words[Last];
+  Local[I] = Own[63 - I % 8];
+  Words[Last] = I;
+}
+KERNEL leftoversOfLoops(unsigned *Shared, unsigned *Local, unsigned Bytes) {
+  takeLeftovers(Shared, Local, Bytes);
+}
+KERNEL leftoversOfFibers(unsigned *Shared, unsigned *Local, unsigned Bytes) {
+  __syncthreads();
+  takeLeftovers(Shared, Local, Bytes);
+}
+
 KERNEL barrierVotes(const int *In, int *Out) {
   int V = In[threadIdx.x];
   int Count = __syncthreads_count(V > 10);

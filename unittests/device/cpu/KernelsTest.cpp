@@ -68,6 +68,32 @@ TEST_P(FeatureTest, SharesMemoryInABlock) {
     }
 }
 
+/// Threads as loops, which share a stack, and as fibers, which have one each.
+TEST_P(FeatureTest, FillsSharedAndLocalMemoryBeforeALaunch) {
+  constexpr uint32_t Bytes = 10000, Threads = 96, Blocks = 5;
+  for (const char *Name : {"leftoversOfLoops", "leftoversOfFibers"}) {
+    auto Kernel = load(Name);
+    ASSERT_TRUE(Kernel) << Kernel.error().message();
+    auto Info = Device.info(*Kernel);
+    ASSERT_TRUE(Info && Info->LocalBytes >= 256);
+    Buffer<uint32_t> Shared(Threads * Blocks), Local(Threads * Blocks);
+    const auto A = arguments(Shared.data(), Local.data(), Bytes);
+    const auto Config = shape({Blocks, 1, 1}, {Threads, 1, 1}, Bytes);
+    for (uint8_t Byte : {0xFF, 0x5B}) {
+      ASSERT_FALSE(Device.fillScratch(Byte, Info->LocalBytes, nullptr));
+      ASSERT_FALSE(run(*Kernel, Config, A));
+      for (uint32_t I = 0; I < Threads * Blocks; ++I) {
+        ASSERT_EQ(Shared[I], Byte * 0x01010101u) << Name << " " << I;
+        ASSERT_EQ(Local[I], Byte * 0x01010101u) << Name << " " << I;
+      }
+    }
+    // It is for one launch.
+    ASSERT_FALSE(run(*Kernel, Config, A));
+    EXPECT_NE(Shared[Threads * Blocks - 1], 0x5B5B5B5Bu);
+  }
+  EXPECT_TRUE(bool(Device.fillScratch(1, 1, &Device)));
+}
+
 TEST_P(FeatureTest, VotesAtBarriers) {
   Buffer<int> In(countUp<int>(100, 1)), Out(100);
   mustRun("barrierVotes", shape({1, 1, 1}, {100, 1, 1}),

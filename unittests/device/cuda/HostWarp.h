@@ -15,6 +15,7 @@
 #define R3_KERNEL static void
 #define R3_DEVICE static inline
 #define R3_SHARED static
+#define R3_DYNAMIC_SHARED(Type, Name) Type *Name = r3::test::DynamicShared
 #define R3_BOUNDS(Threads)
 #define R3_KERNEL_MEMBER
 
@@ -26,6 +27,7 @@ struct Lane {
 inline thread_local Lane Current;
 inline std::barrier<> Meeting{32};
 inline std::array<int, 32> Exchange;
+inline uint32_t DynamicShared[1024];
 
 /// Runs Work as every thread of a grid.
 template <typename F>

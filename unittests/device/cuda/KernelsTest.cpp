@@ -145,6 +145,14 @@ TEST(Kernels, ScanEqualsAPlainOne) {
   EXPECT_GT(std::count(Want.begin(), Want.end(), 1), 20);
 }
 
+TEST(Kernels, FillAllSharedMemory) {
+  for (uint32_t &Word : test::DynamicShared)
+    Word = 1;
+  test::runGrid(1, 64, [] { r3_fill_shared(1000, 0x5b5b5b5b); });
+  for (size_t I = 0; I < std::size(test::DynamicShared); ++I)
+    EXPECT_EQ(test::DynamicShared[I], I < 1000 ? 0x5b5b5b5b : 1) << I;
+}
+
 TEST(Kernels, FlushTouchesTheWholeBuffer) {
   std::vector<Vector> Buffer(1000);
   std::vector<unsigned> Sink(SinkWords);
