@@ -3,6 +3,7 @@
 // r3 doctor: looks at everything that R3 needs on this machine, one line each,
 // and says what to do about what is missing. What only a build or only a run
 // needs is said so. The device is asked through a worker, as a search does.
+#include "runtime/support/Confine.h"
 #include "runtime/support/Files.h"
 #include "runtime/support/Process.h"
 #include "wrapper/r3/Command.h"
@@ -43,11 +44,12 @@ public:
     check(Given, "toolkit", checkToolkit(Given));
     check(Given, "driver", checkDriver(Given));
     check(Given, "device", checkDevice(Given));
+    check(Given, "files", checkFiles(Given));
     check(Given, "root", checkRoot(Given));
     check(Given, "store", checkStore(Given));
     check(Given, "disk", checkDisk(Given));
     if (Bad)
-      return fail(ErrorCode::CannotRunHere, "%s of 8 failed on device %s",
+      return fail(ErrorCode::CannotRunHere, "%s of 9 failed on device %s",
                   plural(Bad, "check").c_str(), Given.Backend.c_str());
     return 0;
   }
@@ -162,6 +164,19 @@ private:
     return {Finding::Good,
             printable(D.Key) +
                 (Given.Backend == "cpu" ? " (times are CPU times)" : "")};
+  }
+
+  /// As on this machine; a launcher may lead to another.
+  static Finding checkFiles(const Context &Given) {
+    const int Version = landlockVersion();
+    if (Version && Given.Variables.flag("R3_CONFINE"))
+      return {Finding::Good, format("replayed kernels run in a process that "
+                                    "cannot open the store (Landlock %d)",
+                                    Version)};
+    return {Finding::Note,
+            std::string("replayed kernels run in a process that could open the "
+                        "store: ") +
+                (Version ? "R3_CONFINE=0" : "this kernel has no Landlock")};
   }
 
   static Finding checkRoot(const Context &Given) {

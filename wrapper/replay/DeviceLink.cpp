@@ -65,9 +65,13 @@ Error DeviceLink::start() {
   Fresh = true;
   const int Fd = Runs->releaseProtocol();
   Link.emplace(Fd, Fd);
+  const FileAccess Files = Setup.Files.value_or(FileAccess());
   auto Reply = ask(Message("open")
                        .text("backend", Setup.Backend)
                        .number("device", static_cast<uint64_t>(Setup.Ordinal))
+                       .flag("confine", Setup.Files.has_value())
+                       .texts("readable", Files.Readable)
+                       .texts("writable", Files.Writable)
                        .json(),
                    {}, OpenMs);
   if (!Reply)
@@ -423,11 +427,11 @@ Attempt DeviceLink::run(const RunRequest &R) {
                          .number("seed", R.RoundSeed)
                          .number("order", R.OrderSeed)
                          .number("poison", R.PoisonByte)
+                         .flag("scratch", R.Scratch)
                          .numbersIf("written", R.Written)
                          .json(),
                      R.Where ? R.Where->serialize() : std::vector<uint8_t>()))
     return lost(E);
-                         .flag("scratch", R.Scratch)
   Attempt Why;
   auto Reply = receiveRun(R.DeadlineMs, Why);
   if (!Reply)

@@ -13,6 +13,7 @@
 #include "wrapper/replay/Plain.h"
 #include "wrapper/replay/Plan.h"
 
+#include "runtime/support/Confine.h"
 #include "runtime/support/Protocol.h"
 
 #include <map>
@@ -52,6 +53,8 @@ public:
     std::string Backend;
     int Ordinal = 0;
     std::vector<std::string> Launcher = {}; // see Child::Options
+    /// That a child may open when its device is open; nothing: all.
+    std::optional<FileAccess> Files = {};
   };
   DeviceLink(Options O, Children &All) : Setup(std::move(O)), All(All) {}
 
@@ -98,10 +101,10 @@ public:
     uint64_t OrderSeed = 0;  // not 0: the slot has code with remapped indices
     uint8_t PoisonByte = 0;  // with Where or Scratch
     const Poison *Where = nullptr;
+    bool Scratch = false; // shared and local memory hold PoisonByte, too
     std::optional<std::vector<uint64_t>> Written = {}; // see Runner.h
   };
   /// Launches once over restored memory.
-    bool Scratch = false; // shared and local memory hold PoisonByte, too
   Attempt run(const RunRequest &R);
   /// Launches that the device has all before it begins. DeadlineMs: of them
   /// together.

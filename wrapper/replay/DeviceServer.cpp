@@ -7,6 +7,7 @@
 #include "wrapper/replay/Rates.h"
 #include "wrapper/replay/Runner.h"
 
+#include "runtime/support/Confine.h"
 #include "runtime/support/Protocol.h"
 
 #include <csignal>
@@ -120,6 +121,12 @@ Expected<Frame> DeviceServer::open(const json::Value &Request) {
                      static_cast<int>(json::number(Request, "device", 0)));
   if (!Opened)
     return Opened.error();
+  // The CPU device has no threads yet; those of a driver run no kernels.
+  if (json::boolean(Request, "confine", false))
+    if (auto Done = confine(
+            {readTexts(Request, "readable"), readTexts(Request, "writable")});
+        !Done)
+      return Done.error();
   D = std::move(*Opened);
   return reply(Message("reply")
                    .raw("identity", identityJson(D->identity()))
@@ -237,6 +244,7 @@ Expected<Frame> DeviceServer::run(const json::Value &Request, const Frame &F) {
   R.RoundSeed = json::number(Request, "seed", 0);
   R.OrderSeed = json::number(Request, "order", 0);
   R.PoisonByte = static_cast<uint8_t>(json::number(Request, "poison", 0));
+  R.Scratch = json::boolean(Request, "scratch", false);
   R.Written = readNumbers(Request, "written");
   if (!F.Blob.empty()) {
     auto Where = Poison::parse(F.Blob);
@@ -244,7 +252,6 @@ Expected<Frame> DeviceServer::run(const json::Value &Request, const Frame &F) {
       return Where.error();
     R.Where = std::move(*Where);
   }
-  R.Scratch = json::boolean(Request, "scratch", false);
   RunResult Result = Run->run(
       R, [&] { note(F.Id, "launching"); }, [&] { note(F.Id, "launched"); });
   ByteWriter Blob;

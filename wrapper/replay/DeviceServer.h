@@ -5,7 +5,9 @@
 // come here, the store's path neither, and the packs' descriptors are closed
 // before any code runs.
 //
-//   open   {backend, device} -> {identity, granularity, alignment}
+//   open   {backend, device, confine, readable: [paths], writable: [paths]}
+//          -> {identity, granularity, alignment}; with confine, from there on
+//          it opens no other files
 //   plan   {plain} blob: ReplayPlan -> {}; ends with ConflictStatus where an
 //          address is taken in this process
 //   create {} -> {hostPool, descriptors: N}, then N descriptors

@@ -5,6 +5,7 @@
 
 #include "wrapper/replay/Compare.h"
 #include "wrapper/replay/Cores.h"
+#include "wrapper/replay/DeviceFiles.h"
 #include "wrapper/replay/ElfCode.h"
 
 #include <algorithm>
@@ -82,6 +83,8 @@ Session::Reply Session::hello(const json::Value &Request) {
   O.Program = Setup.DeviceProgram;
   O.Backend = json::text(Request, "backend", "");
   O.Ordinal = static_cast<int>(json::number(Request, "device", 0));
+  if (Setup.Confine)
+    O.Files = deviceFiles(Opened->path());
   Device.emplace(O, All);
   if (Error E = Device->open()) {
     Device.reset();

@@ -36,6 +36,7 @@ struct SessionOptions {
   uint64_t BuildDeadlineMs = 20000; // kept by the compile worker
   uint64_t LeastDeadlineMs = 1000;  // of a launch
   uint64_t BuildGraceMs = 10000;    // after which it is itself given up
+  bool Confine = false;             // the device child: DeviceFiles.h
 };
 
 class Session {
@@ -189,9 +190,9 @@ private:
   CheckOutcome notePoison(Evaluation &E);
   trust::Judgement judgeWrites(const Evaluation &E) const;
   CheckOutcome checkReadOnly(Evaluation &E);
-  CheckOutcome checkFrozen(Evaluation &E);
   CheckOutcome checkScratch(Evaluation &E);
   trust::Judgement runFilled(size_t Index, const char *Slot, Evaluation &E);
+  CheckOutcome checkFrozen(Evaluation &E);
   CheckOutcome runFrozen(const std::string &VariantJson, size_t Pattern,
                          Evaluation &E);
   CheckOutcome checkPrecision(Evaluation &E);

@@ -10,7 +10,9 @@ int main() {
   r3::replay::SessionOptions Options;
   Options.DeviceProgram = r3::installationPath("libexec/r3/r3-device");
   Options.CompileProgram = r3::installationPath("libexec/r3/r3-compile");
-  if (const auto Variables = r3::Environment::read())
+  if (const auto Variables = r3::Environment::read()) {
     Options.LeastDeadlineMs = Variables->number("R3_LAUNCH_DEADLINE");
+    Options.Confine = Variables->flag("R3_CONFINE");
+  }
   return r3::replay::supervise(Options);
 }
