@@ -64,9 +64,10 @@ TableSpace::Column TableSpace::describe(std::vector<std::string> Values) {
   const double Span = std::max(Scale(Numbers.back()) - Low, 1e-9);
   for (double N : Numbers)
     C.Features.push_back({float((Scale(N) - Low) / Span)});
-  // What a size is a multiple of matters on a GPU as much as how large it is.
+  // What a size is a multiple of matters on a GPU as much as how large it is:
+  // 3 is not between 2 and 4.
   constexpr int MostTwos = 6;
-  if (Numbers.size() > 4)
+  if (Numbers.size() > 2)
     for (size_t I = 0; I < Numbers.size(); ++I) {
       int Twos = 0;
       while (Twos < MostTwos && std::fmod(Numbers[I], double(2 << Twos)) == 0)
