@@ -197,6 +197,23 @@ TEST(GaussianProcessTest, PredictsWhatItWasToldAndDoubtsTheRest) {
   EXPECT_GT(Deviation[1], 0.3);
 }
 
+TEST(GaussianProcessTest, DoubtsAChoiceThatWasNeverMade) {
+  // The second feature is fitted as one that makes no difference.
+  FeatureMatrix Pool(2, 2);
+  Pool << 0.5f, 0.5f, 0.0f, 1.0f;
+  KernelParameters P = KernelParameters::initial(2);
+  P.LogScales[1] = 6;
+  P.LogNoise = -9;
+  PoolPosterior Model(P, Pool, 1);
+  Model.add(Pool.col(0));
+  Eigen::VectorXf Y(1), Mean, Deviation;
+  Y << 1;
+  Model.predict(Y, Mean, Deviation);
+  EXPECT_LT(Deviation[0], 0.05);
+  EXPECT_GT(Deviation[1], 0.3);
+  EXPECT_GT(Mean[1], 0.7); // and is still believed to be much like it
+}
+
 TEST(GaussianProcessTest, FindsTheFeatureThatMatters) {
   Random Dice(5);
   FeatureMatrix X(2, 60);

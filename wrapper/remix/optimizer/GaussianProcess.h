@@ -2,9 +2,11 @@
 //
 // Gaussian process regression (Rasmussen and Williams 2006) with a Matern 3/2
 // kernel and one length scale for each feature, for some hundred observations
-// and a fixed pool of candidates. What is known of the pool grows by one column
-// an observation, so that a prediction for all candidates costs no more than
-// the product of both numbers (as in Willemsen, van Nieuwpoort and van
+// and a fixed pool of candidates. Predictions are made by a sum of two kernels
+// (section 5.4.3 there): with the fitted length scales, and to a fifth with
+// those that are believed beforehand. What is known of the pool grows by one
+// column an observation, so that a prediction for all candidates costs no more
+// than the product of both numbers (as in Willemsen, van Nieuwpoort and van
 // Werkhoven 2021, "Bayesian optimization for auto-tuning GPU kernels").
 #pragma once
 
@@ -33,6 +35,13 @@ KernelParameters fitParameters(const KernelParameters &Start,
                                const FeatureMatrix &X,
                                const Eigen::VectorXd &Y);
 
+/// Columns that are mostly zero where there are many features.
+struct SparseColumns {
+  explicit SparseColumns(const FeatureMatrix &Dense);
+  Eigen::SparseMatrix<float> X;
+  Eigen::VectorXf SquaredNorms;
+};
+
 /// Predictions for a pool of candidates, from observations that arrive one by
 /// one.
 class PoolPosterior {
@@ -57,11 +66,16 @@ public:
   Eigen::VectorXf correlationWith(const FeatureMatrix &X) const;
 
 private:
+  struct Scaled {
+    SparseColumns Fitted, Prior; // in units of these length scales
+  };
+  Scaled scaled(const FeatureMatrix &X) const;
+  Eigen::MatrixXf correlation(const Scaled &A, const FeatureMatrix &X) const;
+
   Eigen::VectorXf Inverse; // of each feature's length scale
+  float PriorInverse;      // of what is believed of all beforehand
   float Noise;
-  // In units of the length scales:
-  Eigen::SparseMatrix<float> Pool;
-  Eigen::VectorXf PoolNorms; // squared
+  Scaled Pool;
   FeatureMatrix Observed;
   Eigen::Index Count = 0;
   Eigen::MatrixXf Factor;    // lower Cholesky factor of the observations
