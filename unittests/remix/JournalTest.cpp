@@ -7,7 +7,10 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <csignal>
+#include <filesystem>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -234,6 +237,36 @@ TEST_F(JournalTest, SurvivesSigkill) {
   auto J = open();
   ASSERT_TRUE(J);
   EXPECT_EQ(J->evaluations({})->size(), 10u);
+}
+
+TEST_F(JournalTest, AFullDiskIsAnErrorAndWhatWasKeptStays) {
+  auto J = open();
+  Session S = session(*J);
+  // Files of this process may not grow on: as a disk is full, but without it.
+  signal(SIGXFSZ, SIG_IGN);
+  rlimit Old;
+  getrlimit(RLIMIT_FSIZE, &Old);
+  rlimit Full = Old;
+  Full.rlim_cur = 1 << 16;
+  for (const auto &File : std::filesystem::directory_iterator(Folder.Path))
+    Full.rlim_cur =
+        std::max<rlim_t>(Full.rlim_cur, File.file_size() + (1 << 16));
+  setrlimit(RLIMIT_FSIZE, &Full);
+  size_t Kept = 0;
+  Error Failure;
+  for (; !Failure && Kept < 1000; Kept += !Failure) {
+    Evaluation E = makeEvaluation("p" + std::to_string(Kept));
+    E.Session = S.Id;
+    Failure = J->add({&E, 1}, S);
+  }
+  setrlimit(RLIMIT_FSIZE, &Old);
+  signal(SIGXFSZ, SIG_DFL);
+  EXPECT_TRUE(Failure);
+  EXPECT_THAT(Failure.message(), HasSubstr("journal.db"));
+  EXPECT_GT(Kept, 0u);
+  EXPECT_EQ(J->evaluations({})->size(), Kept);
+  add(*J, S, makeEvaluation("there is room again"));
+  EXPECT_EQ(J->evaluations({})->size(), Kept + 1);
 }
 
 TEST_F(JournalTest, AppendsEvidence) {

@@ -215,6 +215,24 @@ TEST(Verdict, FirstWrongElementIsTheLowestWhateverTheOrder) {
   EXPECT_THAT(Check.verdict().Message, HasSubstr("(2 wrong elements)"));
 }
 
+TEST(Verdict, BuffersMayBeLargerThanFourGigabytes) {
+  const uint64_t Far = 20000 * r3::ChunkBytes; // more than 2^32
+  Raw Record = bytes<float>({0, 1}), Wrong = bytes<float>({0, 2});
+  for (const Raw &Got : {Record, Wrong}) {
+    Baseline Base({{"out", 0x1000, 8ull << 30, ValueType::F32}});
+    Base.beginReplay();
+    Base.endReplay();
+    ASSERT_TRUE(Base.finish().ok());
+    VariantCheck Check(Base);
+    if (Got != Record)
+      Check.addChunk(chunk(Record, Record, Got, 0, Far));
+    EXPECT_EQ(Check.verdict().ok(), Got == Record);
+    EXPECT_THAT(
+        Check.verdict().Message,
+        HasSubstr(Got == Record ? "" : "out[1310720001]: expected 1, got 2"));
+  }
+}
+
 TEST(Verdict, ShortElementAtTheEndIsCompared) {
   Raw Record = bytes<float>({1, 1});
   Record.push_back(3);
