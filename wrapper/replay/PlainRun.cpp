@@ -139,7 +139,7 @@ RunResult Runner::runPlain(size_t Launch, const std::string &Slot,
   RunResult Result;
   Ready();
   auto Ns = launch(Code.configOf(Launch, L->Config), Code, L->Arguments,
-                   /*Flush=*/false);
+                   /*Flush=*/false, /*Scratch=*/std::nullopt);
   Done();
   if (!Ns)
     return failed(Ns.error(), Outcome::LaunchFailed);
