@@ -87,10 +87,10 @@ Error run(char **Values, int Count) {
   if (!Rates)
     return Rates.error();
   printf("launch=%.2f us memory=%.3f TB/s cache=%.3f TB/s float=%.2f TFLOP/s "
-         "double=%.2f TFLOP/s\n",
+         "double=%.2f TFLOP/s half=%.2f TFLOP/s\n",
          Rates->EmptyLaunchUs, Rates->MemoryBytesPerUs / 1e6,
          Rates->L2BytesPerUs / 1e6, Rates->FloatFlopsPerUs / 1e6,
-         Rates->DoubleFlopsPerUs / 1e6);
+         Rates->DoubleFlopsPerUs / 1e6, Rates->HalfFlopsPerUs / 1e6);
   MeasurementRequest What;
   What.Mode =
       std::string(Values[2]) == "warm" ? CacheMode::Warm : CacheMode::Cold;

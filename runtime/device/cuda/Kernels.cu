@@ -17,6 +17,11 @@
 #define R3_DYNAMIC_SHARED(Type, Name) extern __attribute__((shared)) Type Name[]
 #define R3_BOUNDS(Threads) __attribute__((launch_bounds(Threads)))
 #define R3_KERNEL_MEMBER __attribute__((device)) inline
+
+typedef _Float16 HalfPair __attribute__((ext_vector_type(2)));
+R3_DEVICE HalfPair fused(HalfPair A, HalfPair B, HalfPair C) {
+  return __builtin_elementwise_fma(A, B, C);
+}
 #endif
 
 using namespace r3;
@@ -266,11 +271,6 @@ R3_DEVICE float fused(float A, float B, float C) {
 }
 R3_DEVICE double fused(double A, double B, double C) {
   return __builtin_fma(A, B, C);
-}
-
-typedef _Float16 HalfPair __attribute__((ext_vector_type(2)));
-R3_DEVICE HalfPair fused(HalfPair A, HalfPair B, HalfPair C) {
-  return __builtin_elementwise_fma(A, B, C);
 }
 
 template <typename T> R3_DEVICE void multiplyAdd(unsigned Rounds, T *Sink) {

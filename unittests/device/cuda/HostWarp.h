@@ -19,6 +19,20 @@
 #define R3_BOUNDS(Threads)
 #define R3_KERNEL_MEMBER
 
+/// Not every compiler for the host has halves.
+struct HalfPair {
+  float Each = 0;
+  HalfPair() = default;
+  template <typename T> HalfPair(T Value) : Each(float(Value)) {}
+  HalfPair &operator+=(HalfPair Other) {
+    Each += Other.Each;
+    return *this;
+  }
+};
+inline HalfPair fused(HalfPair A, HalfPair B, HalfPair C) {
+  return HalfPair(A.Each * B.Each + C.Each);
+}
+
 namespace r3::test {
 
 struct Lane {

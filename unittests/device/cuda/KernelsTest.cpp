@@ -177,13 +177,16 @@ TEST(Kernels, FlushTouchesTheWholeBuffer) {
   // Halving and adding one comes to two.
   std::vector<double> Doubles(SinkWords / 2);
   std::vector<float> Floats(SinkWords / 2);
+  std::vector<HalfPair> Halves(SinkWords / 2);
   test::runGrid(1, ArithmeticThreads, [&] {
     r3_multiply_add_double(4, Doubles.data());
     r3_multiply_add_float(4, Floats.data());
+    r3_multiply_add_half(4, Halves.data());
   });
   for (unsigned Thread = 0; Thread < ArithmeticThreads; ++Thread) {
     EXPECT_NEAR(Doubles[Thread], 2 * ArithmeticChains, 1e-9) << Thread;
     EXPECT_NEAR(Floats[Thread], 2 * ArithmeticChains, 1e-4) << Thread;
+    EXPECT_NEAR(Halves[Thread].Each, 2 * ArithmeticChains, 1e-4) << Thread;
   }
   test::runGrid(1, 64, [&] {
     r3_flush_read(Buffer.data(), Buffer.size(), Sink.data());
