@@ -166,7 +166,19 @@ private:
     if (Skipped.count(Code))
       return R"({"verb":"reply","outcome":"duplicate","code":")" + Code + "\"}";
     note(Text);
-    return times(gainOf(Text), Code);
+    return times(gainOf(Text), Code, floors(Request));
+  }
+
+  static std::string floors(const json::Value &Request) {
+    std::string All;
+    const json::Value *List = json::array(Request, "recordings");
+    if (List && json::boolean(Request, "floors", false))
+      for (size_t I = 0; I < List->Size(); ++I)
+        All += (I ? "," : "") +
+               std::string(R"({"coldUs":0.5,"warmUs":0.25,"readBytes":1024,)"
+                           R"("writtenBytes":2048,"operations":{"float":4812,)"
+                           R"("double":7},"uncounted":"made up"})");
+    return All;
   }
 
   /// Until the client is gone, however it went.
@@ -191,7 +203,8 @@ private:
     return false;
   }
 
-  std::string times(double Gain, const std::string &Code) const {
+  std::string times(double Gain, const std::string &Code,
+                    const std::string &Floors) const {
     std::string Original, Changed;
     if (Rules.count("scatter"))
       Gain *= 1 + double(std::random_device()() % 1000) / 1e4;
@@ -201,7 +214,8 @@ private:
     }
     return R"({"verb":"reply","outcome":"ok","code":")" + Code +
            R"(","registers":32,"originalNs":[)" + Original +
-           R"(],"variantNs":[)" + Changed + R"(],"ms":{"build":1.5}})";
+           R"(],"variantNs":[)" + Changed + R"(],"floors":[)" + Floors +
+           R"(],"ms":{"build":1.5}})";
   }
 
   static std::set<std::string> texts(const json::Value &Request,
