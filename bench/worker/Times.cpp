@@ -69,7 +69,7 @@ Error measure(Worker &W, const std::string &Path,
   if (!M)
     return M.error();
   print(Read->Display, *P, *M,
-        What.Mode == CacheMode::Cold ? P->FloorColdUs : P->FloorWarmUs);
+        What.Mode == CacheMode::Cold ? P->Floor.ColdUs : P->Floor.WarmUs);
   return {};
 }
 

@@ -318,7 +318,7 @@ R3_KERNEL R3_BOUNDS(FillThreads)
 /// Frames begin at one end of a thread's local memory: a larger one covers
 /// where smaller ones lie.
 template <unsigned Bytes> R3_DEVICE void fillLocal(uint32_t Value) {
-  volatile uint32_t Memory[Bytes / 4];
+  [[maybe_unused]] volatile uint32_t Memory[Bytes / 4];
 #pragma nounroll
   for (unsigned I = 0; I < Bytes / 4; ++I)
     Memory[I] = Value;

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#define R3_KERNEL static void
+#define R3_KERNEL [[maybe_unused]] static void
 #define R3_DEVICE static inline
 #define R3_SHARED static
 #define R3_DYNAMIC_SHARED(Type, Name) Type *Name = r3::test::DynamicShared
