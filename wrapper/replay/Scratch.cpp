@@ -41,6 +41,10 @@ Session::CheckOutcome Session::checkScratch(Evaluation &E) {
     auto Variant = runFilled(Index, VariantSlot, E);
     if (Variant.ok())
       return Variant;
+    if (Variant.Result == Outcome::OutOfMemory) { // it ran without patterns
+      NotMade = Variant.Message;
+      return trust::Judgement();
+    }
     Evaluation Own;
     Own.Wanted = E.Wanted;
     const auto Original = runFilled(Index, OriginalSlot, Own);

@@ -44,8 +44,9 @@ void LoopFrame::run(Launch &L, ThreadContext &C) {
     for (C.Thread[1] = 0; C.Thread[1] < C.BlockSize[1]; ++C.Thread[1])
       for (C.Thread[0] = 0; C.Thread[0] < C.BlockSize[0]; ++C.Thread[0]) {
         if (L.Fill)
-          L.Fill->fillBelow();
-        Entry(&C, Arguments);
+          L.Fill->call(Entry, C, Arguments);
+        else
+          Entry(&C, Arguments);
         if (++C.Lane == 32) {
           C.Lane = 0;
           ++C.Warp;

@@ -47,15 +47,30 @@ void Scratch::fillStack(const AddressRange &Stack) const {
               Size);
 }
 
-__attribute__((noinline, no_sanitize("address"))) void
-Scratch::fillBelow() const {
-  const uint64_t Size = frameBytes();
-  if (!Size)
-    return;
+/// Leaves Size bytes of Byte on the stack below the caller, but for what it has
+/// there of its own.
+__attribute__((noinline, no_sanitize("address"))) static void
+fillBelow(uint8_t Byte, uint64_t Size) {
   void *Where = __builtin_alloca(Size);
   std::memset(Where, Byte, Size);
   // Somebody may look at it.
   asm volatile("" : : "r"(Where) : "memory");
+}
+
+/// The kernel's frame begins below what fillBelow had of its own.
+__attribute__((noinline)) static void
+callBelow(KernelEntry Entry, ThreadContext &C, const uint8_t *Arguments) {
+  unsigned char Gap[256];
+  asm volatile("" : : "r"(Gap) : "memory");
+  Entry(&C, Arguments);
+  asm volatile("" : : "r"(Gap) : "memory");
+}
+
+void Scratch::call(KernelEntry Entry, ThreadContext &C,
+                   const uint8_t *Arguments) const {
+  if (const uint64_t Size = frameBytes())
+    fillBelow(Byte, Size);
+  callBelow(Entry, C, Arguments);
 }
 
 void Launch::describe(uint64_t Index, uint32_t Processor, unsigned char *Shared,

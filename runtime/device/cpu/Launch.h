@@ -31,8 +31,9 @@ struct Scratch {
   void fillShared(unsigned char *Shared, uint32_t Size) const;
   /// The upper end of a stack that nothing lies on yet.
   void fillStack(const AddressRange &Stack) const;
-  /// The stack below the caller.
-  void fillBelow() const;
+  /// Calls the kernel for a thread, with the stack below the caller filled.
+  void call(KernelEntry Entry, ThreadContext &C,
+            const uint8_t *Arguments) const;
 
 private:
   uint64_t frameBytes() const;

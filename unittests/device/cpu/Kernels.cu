@@ -50,16 +50,17 @@ KERNEL reverse(const int *In, int *Out) {
   Out[Base + I] = Dynamic[I] * 2 + Dynamic[(I + 1) % blockDim.x];
 }
 
-/// The last words of shared and local memory that nobody has written; nor do
-/// they hold afterwards what they held before.
-__device__ void takeLeftovers(unsigned *Shared, unsigned *Local,
-                              unsigned Bytes) {
+/// A word of shared memory and of a variable that nobody has written; nor do
+/// they hold afterwards what they held before. In the kernel's own frame: where
+/// another function's frame was before, lies what that has left.
+__device__ __forceinline__ void takeLeftovers(unsigned *Shared, unsigned *Local,
+                                              unsigned Bytes) {
   extern __shared__ unsigned Words[];
   unsigned Own[64];
   unsigned I = globalThread(), Last = Bytes / 4 - 1 - threadIdx.x;
-  Own[I % 2] = I; // so that it is there
+  Own[(I + Bytes) % 64] = I; // so that it is there
   Shared[I] = Words[Last];
-  Local[I] = Own[63 - I % 8];
+  Local[I] = Own[(I + Bytes + 1) % 64];
   Words[Last] = I;
 }
 KERNEL leftoversOfLoops(unsigned *Shared, unsigned *Local, unsigned Bytes) {
