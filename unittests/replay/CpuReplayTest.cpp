@@ -12,6 +12,7 @@
 
 using namespace r3;
 using namespace r3::testing;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 namespace {
