@@ -244,7 +244,8 @@ Expected<Frame> DeviceServer::run(const json::Value &Request, const Frame &F) {
   R.RoundSeed = json::number(Request, "seed", 0);
   R.OrderSeed = json::number(Request, "order", 0);
   R.PoisonByte = static_cast<uint8_t>(json::number(Request, "poison", 0));
-  R.Scratch = json::boolean(Request, "scratch", false);
+  if (json::boolean(Request, "scratch", false))
+    R.Scratch = R.PoisonByte;
   R.Written = readNumbers(Request, "written");
   if (!F.Blob.empty()) {
     auto Where = Poison::parse(F.Blob);

@@ -20,8 +20,7 @@ namespace r3::replay {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-/// Not the launch's deadline, which the supervisor keeps, but a bound on
-/// waiting for copies and digests.
+/// For copies and digests; the supervisor keeps the launch's deadline.
 constexpr uint64_t WaitMs = 120000;
 /// Words nearer than this travel together. Less than any granularity: a stretch
 /// never spans memory that is not mapped.
@@ -507,8 +506,7 @@ RunResult Runner::run(const Request &R, const std::function<void()> &Ready,
     }
     const LaunchConfig Config = Code.configOf(R.Launch, L.Config);
     Ready();
-    auto Ns = launch(Config, Code, Arguments, R.Flush,
-                     R.Scratch ? std::optional(R.PoisonByte) : std::nullopt);
+    auto Ns = launch(Config, Code, Arguments, R.Flush, R.Scratch);
     Done();
     if (!Ns)
       return failed(Ns.error(), Outcome::LaunchFailed);

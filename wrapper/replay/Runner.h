@@ -88,8 +88,8 @@ public:
     uint64_t RoundSeed = 0; // not 0: the code rounds at random
     uint64_t OrderSeed = 0; // not 0: the code has remapped indices
     uint8_t PoisonByte = 0;
-    Poison Where;         // filled with PoisonByte before the launch
-    bool Scratch = false; // so are shared and local memory
+    Poison Where;                   // filled with PoisonByte before the launch
+    std::optional<uint8_t> Scratch; // what fills shared and local memory
     /// Ranges that the launch may write; all other memory is mapped for reading
     /// meanwhile, as far as the device can. Nothing: it may write all.
     std::optional<std::vector<uint64_t>> Written;
