@@ -8,7 +8,6 @@
 #include "wrapper/replay/ReadOnly.h"
 #include "wrapper/replay/Tracer.h"
 
-#include "runtime/support/CountAbi.h"
 #include "runtime/support/RemapAbi.h"
 #include "runtime/support/RoundAbi.h"
 
@@ -368,25 +367,6 @@ Error Runner::setSeed(const LoadedCode &Code, const char *Global,
   if (Error E = D.copyToDevice(Where->Begin, &Seed, sizeof(Seed), Stream))
     return E;
   return D.synchronize(Stream, WaitMs);
-}
-
-Expected<Address> Runner::countersOf(const LoadedCode &Code) {
-  auto Where = Code.Module->global(count::CountState);
-  if (!Where || Where->Size != sizeof(Operations))
-    return fail(ErrorCode::Failed, "the code was not built for counting");
-  return Where->Begin;
-}
-
-Expected<Operations> Runner::readCounters(const LoadedCode &Code) {
-  auto Where = countersOf(Code);
-  if (!Where)
-    return Where.error();
-  Operations Found;
-  if (Error E = D.copyToHost(&Found, *Where, sizeof(Found), Stream))
-    return E;
-  if (Error E = D.synchronize(Stream, WaitMs))
-    return E;
-  return Found;
 }
 
 Error Runner::poison(const Poison &Where, uint8_t Byte, const PlanLaunch &L,
