@@ -305,7 +305,7 @@ TEST_F(CompileTest, InstrumentedBuildsHaveNames) {
     EXPECT_EQ(B.Ending, Outcome::BuildFailed);
     EXPECT_THAT(B.Message, HasSubstr("no instrumented build 'dance' (there are "
                                      "trace, round, double, freeze-0, "
-                                     "freeze-1, no-op, permute)"));
+                                     "freeze-1, no-op, permute, count)"));
   }
 }
 
