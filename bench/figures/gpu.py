@@ -13,13 +13,13 @@ from .common import CannotRun, median
 GIB = 1 << 30
 
 
-def build(setting, name, compiler=None, output=None):
+def build(setting, name):
     """Builds bench/programs/NAME.cu; the path of the program."""
     setting.require_gpu()
     setting.require(setting.clang, setting.clang_r3)
     source = os.path.join(setting.bench, "programs", name + ".cu")
-    path = os.path.join(setting.work, output or name)
-    setting.run([compiler or setting.clang_r3] + setting.flags(architecture())
+    path = os.path.join(setting.work, name)
+    setting.run([setting.clang_r3] + setting.flags(architecture())
                 + [source, "-o", path] + setting.libraries())
     return path
 
@@ -50,19 +50,30 @@ def stored_bytes(store):
 
 def launch_overhead(setting):
     """time of an empty launch, instrumented and not recording / plain"""
-    programs = [build(setting, "launches", compiler, output)
-                for compiler, output in ((setting.clang, "plain"),
-                                         (setting.clang_r3, "ours"))]
-    times = [[], []]
-    for turn in range(2 * setting.repeat):
-        for which in (0, 1) if turn % 2 else (1, 0):
-            times[which].append(median(numbers(
-                r"^launch ([\d.]+) ns",
-                setting.run([programs[which], "20000", "15"]).stdout)))
-    # From one process to the next an empty launch differs by some percent.
-    ratio = median([ours / plain for plain, ours in zip(*times)])
+    setting.require_gpu()
+    setting.require(setting.clang, setting.clang_r3)
+    source = os.path.join(setting.bench, "programs", "launches.cu")
+    objects = []
+    for name, compiler, more in (("plainLaunches", setting.clang, []),
+                                 ("ourLaunches", setting.clang_r3, ["-DMAIN"])):
+        objects.append(os.path.join(setting.work, name + ".o"))
+        setting.run([compiler] + setting.flags(architecture()) + more
+                    + ["-DLAUNCHES=" + name, "-c", source, "-o", objects[-1]])
+    program = os.path.join(setting.work, "launches")
+    setting.run([setting.clang_r3] + objects + ["-o", program]
+                + setting.libraries())
+    ratios, times = [], []
+    for _ in range(setting.repeat):
+        text = setting.run([program, "20000", "17"]).stdout
+        found = [[float(each) for each in pair] for pair in re.findall(
+            r"^plain ([\d.]+) ns ours ([\d.]+) ns", text, re.M)]
+        ratios.append(median([ours / plain for plain, ours in found]))
+        times += [plain for plain, _ in found]
+    ratio = median(ratios)
     return {"value": round(ratio, 4), "limit": 1.03, "pass": ratio <= 1.03,
-            "detail": {"ns plain": times[0], "ns instrumented": times[1]}}
+            "detail": {"launches of each": setting.repeat * 17 * 20000,
+                       "ns plain": round(median(times), 1),
+                       "by process": [round(each, 4) for each in ratios]}}
 
 
 def pause_of(setting, program, size, changed, wait):
@@ -168,7 +179,7 @@ def record_time(setting):
     more = setting.timed([program, "320", "700"])
     step = max((more - begin) / 500, 1e-6)
     fixed = begin - 200 * step
-    steps = str(max(200, int((21 - fixed) / step)))
+    steps = str(max(200, int((25 - fixed) / step)))
     plain = setting.timed([program, "320", steps])
     recorded = setting.timed([setting.r3, "record", "--", program, "320",
                                 steps], add=in_store(setting, "time"))
