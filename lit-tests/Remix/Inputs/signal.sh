@@ -9,7 +9,8 @@ cd "$folder"
 printf '#!/bin/bash\necho $$ > worker\nexec %s slow=100 log=log "$@"\n' "$fake" > launcher
 chmod +x launcher
 rm -f "$R3_STORE"/journal.db*
-r3 remix stencil --device cpu --launcher ./launcher > out 2>&1 &
+# Below nohup, SIGHUP would be ignored, as it should.
+env --default-signal="$signal" r3 remix stencil --device cpu --launcher ./launcher > out 2>&1 &
 search=$!
 until [[ -s log && $(wc -l < log) -ge 3 ]]; do sleep 0.05; done
 all=$search
