@@ -113,7 +113,7 @@ std::string ReplayTest::record(const SaxpyOptions &O) {
   std::vector<float> Xs(O.N), Before(O.N), After(O.N);
   for (int I = 0; I < O.N; ++I) {
     Xs[I] = float(I % 1000) / 8;
-    Before[I] = I ? float(I % 77) : O.FirstY;
+    Before[I] = I && !O.Alike ? float(I % 77) : O.FirstY;
     After[I] = Before[I] + O.A * Xs[I];
   }
   EXPECT_FALSE(TheStore->writeModule(R.Module, O.Bitcode));

@@ -27,6 +27,7 @@ struct SaxpyOptions {
   int N = 100001; // two chunks, and an end that is no multiple of 16
   float A = 2;
   float FirstY = 1;
+  bool Alike = false;  // y holds the same number everywhere
   bool Typed = true;   // the unit says that y holds floats
   bool Changed = true; // the record says that y changed
   uint32_t Block = 256;

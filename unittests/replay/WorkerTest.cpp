@@ -47,6 +47,18 @@ TEST_F(WorkerReplayTest, OriginalReproducesBitForBit) {
   EXPECT_GT(R->Ms["restore"], 0);
 }
 
+/// Which the copies that memory is restored from have once.
+TEST_F(WorkerReplayTest, ChunksThatAreAllAlikeAreRestored) {
+  SaxpyOptions Same;
+  Same.N = 200001; // three such chunks, and an end
+  Same.Alike = true;
+  auto W = fakeWith(record(Same));
+  auto R = W->prepare(0, 3);
+  ASSERT_TRUE(R) << R.error().message();
+  EXPECT_EQ(R->Result, Outcome::Ok) << R->Message;
+  EXPECT_TRUE(R->BitExact);
+}
+
 TEST_F(WorkerReplayTest, RightVariantIsTimedInPairs) {
   auto W = fakeWith(record({}));
   EvaluationReport R = evaluate(*W, "slow", 3);
