@@ -98,10 +98,6 @@ private:
   std::map<std::pair<const PassNode *, const PassNode *>, size_t> Inner;
 };
 
-static std::string baseOf(const std::string &Name) {
-  return Name.substr(0, Name.find('<'));
-}
-
 PipelineDiff::PipelineDiff(const Pipeline &From, const Pipeline &To)
     : Steps(PipelineAligner().align(From, To)) {
   number(Steps, "module");
@@ -113,15 +109,15 @@ void PipelineDiff::number(std::vector<Step> &In, const std::string &Kind) {
     std::string Text;
     if (S.Before.empty()) {
       // Notes are for people: parameters stay in the pipeline's text.
-      Text = "insert " + baseOf(S.After);
+      Text = "insert " + std::string(passBase(S.After));
       const auto Next =
           std::find_if(In.begin() + long(I), In.end(), [](const Step &Other) {
             return !Other.IsManager && !Other.Before.empty();
           });
       if (Next != In.end())
-        Text += " before " + baseOf(Next->Before);
+        Text += " before " + std::string(passBase(Next->Before));
     } else if (S.After.empty()) {
-      Text = "delete " + baseOf(S.Before);
+      Text = "delete " + std::string(passBase(S.Before));
     } else if (S.Before != S.After) {
       Text = "change " + S.Before + " to " + S.After;
     }

@@ -144,9 +144,9 @@ private:
                        "repeat " + Name + Where);
     const auto &Names = Pool[Place.Kind];
     const std::string &New = Names[Dice.below(Names.size())];
-    addEdited(withPassBefore(Base, Place, New),
-              "insert " + New.substr(0, New.find('<')) + " before " + Name +
-                  Where);
+    addEdited(withPassBefore(Base, Place, New), "insert " +
+                                                    std::string(passBase(New)) +
+                                                    " before " + Name + Where);
   }
 
   const SpaceInput &Input;

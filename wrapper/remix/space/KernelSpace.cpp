@@ -249,7 +249,7 @@ Variant KernelSpace::variant(const Parts &Of) const {
 std::string KernelSpace::passName(const Base &In, const PassEdit &Edit) const {
   const PipelineSite &Site = In.Printed->sites()[size_t(Edit.Site)];
   return Edit.Pass == PassEdit::Delete
-             ? Site.Text.substr(0, Site.Text.find('<'))
+             ? std::string(passBase(Site.Text))
              : Catalogue.Usable[size_t(Edit.Pass)].Name;
 }
 

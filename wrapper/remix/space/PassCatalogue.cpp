@@ -6,6 +6,7 @@
 #include "runtime/support/Files.h"
 #include "runtime/support/Process.h"
 #include "runtime/support/Toml.h"
+#include "wrapper/remix/PipelineText.h"
 
 #include <algorithm>
 #include <limits>
@@ -159,7 +160,7 @@ std::string CatalogPass::text(int32_t Setting) const {
 }
 
 std::optional<int32_t> CatalogPass::settingOf(std::string_view Text) const {
-  std::string_view Base = Text.substr(0, Text.find('<'));
+  const std::string_view Base = passBase(Text);
   if (Base != Name)
     return std::nullopt;
   Text.remove_prefix(Base.size());
