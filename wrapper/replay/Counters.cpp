@@ -7,10 +7,6 @@
 
 namespace r3::replay {
 
-namespace {
-constexpr uint64_t WaitMs = 120000;
-} // namespace
-
 Expected<Address> Runner::countersOf(const LoadedCode &Code) {
   auto Where = Code.Module->global(count::CountState);
   if (!Where || Where->Size != sizeof(Operations))

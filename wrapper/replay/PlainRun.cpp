@@ -12,8 +12,6 @@ namespace r3::replay {
 
 namespace {
 
-constexpr uint64_t WaitMs = 120000; // for copies
-
 /// The allocations of one launch, given back at its end.
 class PlainMemory {
 public:

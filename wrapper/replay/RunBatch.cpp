@@ -21,8 +21,6 @@ namespace r3::replay {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr uint64_t WaitMs = 120000;
-constexpr uint64_t LaunchWaitMs = 24ull * 3600 * 1000;
 /// Calls that may be queued in a held stream: well below the thousand at which
 /// the driver makes the caller wait for the device.
 constexpr size_t MostQueued = 512;

@@ -19,12 +19,9 @@ namespace r3::replay {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-/// For copies and digests; the supervisor keeps the launch's deadline.
-constexpr uint64_t WaitMs = 120000;
 /// Words nearer than this travel together. Less than any granularity: a stretch
 /// never spans memory that is not mapped.
 constexpr uint64_t PatchGapBytes = 1024;
-constexpr uint64_t LaunchWaitMs = 24ull * 3600 * 1000;
 
 double msSince(Clock::time_point Start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - Start)

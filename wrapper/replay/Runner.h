@@ -119,6 +119,10 @@ public:
                                            uint64_t Chunk);
 
 private:
+  /// For copies and digests; the supervisor keeps the launch's deadline.
+  static constexpr uint64_t WaitMs = 120000;
+  static constexpr uint64_t LaunchWaitMs = 24ull * 3600 * 1000;
+
   /// Symbolic words that lie close together: read, changed and written as one
   /// stretch of memory.
   struct Patch {
