@@ -376,8 +376,12 @@ int deviceMain(int Count, char **Arguments, const DeviceOpener &Open) {
 
 Expected<std::unique_ptr<Device>>
 openInstalledDevice(const std::string &Backend, int Ordinal) {
-  if (Backend == "cuda")
+  if (Backend == "cuda") {
+    // One stream is used. The driver makes the contexts of a machine one after
+    // the other, 35 ms each in place of 140 ms with eight connections (H200).
+    setenv("CUDA_DEVICE_MAX_CONNECTIONS", "1", /*overwrite=*/1);
     return openCudaDevice(Ordinal);
+  }
   if (Backend == "cpu")
     return openCpuDevice();
   return fail(ErrorCode::Usage, "there is no device '%s': cuda or cpu",
