@@ -13,6 +13,7 @@
 
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/ErrorHandling.h"
 
@@ -76,6 +77,9 @@ void addEndlessLoop(Function &F, uint64_t Number) {
   storeNumber(B, Place, Number);
   B.CreateBr(Loop);
   B.SetInsertPoint(Loop);
+  // Or else ptxas sees that the loop does nothing.
+  if (isGpu(F))
+    B.CreateIntrinsic(Intrinsic::nvvm_bar_warp_sync, {B.getInt32(-1)});
   Value *Again = B.CreateLoad(B.getInt64Ty(), Place, /*isVolatile=*/true);
   B.CreateCondBr(B.CreateICmpEQ(Again, B.getInt64(Number)), Loop, &Old);
 }
