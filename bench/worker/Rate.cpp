@@ -14,6 +14,7 @@
 #include "wrapper/r3/Confirm.h"
 #include "wrapper/remix/Search.h"
 #include "wrapper/remix/space/KernelSpace.h"
+#include "wrapper/trust/MedianBound.h"
 
 #include <chrono>
 #include <cstdio>
@@ -116,6 +117,8 @@ public:
       return;
     ++Distinct;
     Pairs += E.VariantNs.size();
+    for (double Ns : E.OriginalNs)
+      OriginalUs.push_back(Ns / 1000);
     Timed += !E.VariantNs.empty();
     if (!E.Code.empty())
       Built.push_back(E);
@@ -128,6 +131,7 @@ public:
   double Seconds = 0, Proposing = 0, CpuSeconds = 0;
   std::map<Outcome, size_t> Outcomes;
   std::map<std::string, double> Steps;
+  std::vector<double> OriginalUs;
   std::vector<Evaluation> Built; // each binary once
 
 private:
@@ -198,6 +202,8 @@ void write(json::Writer &W, const Tally &T) {
   write(W, "worker's cpu ms of a variant",
         T.CpuSeconds * 1000 / double(T.Variants));
   write(W, "pairs", double(T.Pairs) / double(std::max<size_t>(T.Timed, 1)));
+  if (!T.OriginalUs.empty())
+    write(W, "original's us", trust::median(T.OriginalUs));
   W.Key("outcomes");
   W.StartObject();
   for (const auto &[Result, Count] : T.Outcomes) {
