@@ -150,6 +150,16 @@ public:
   /// them into Out (host memory; leaves start at Where).
   virtual Error hashLeaves(Address Where, uint64_t Size, LeafHash *Out,
                            StreamHandle Stream) = 0;
+  /// Those of several pieces of memory, one behind the other in Out.
+  virtual Error hashPieces(std::span<const AddressRange> Pieces, LeafHash *Out,
+                           StreamHandle Stream) {
+    for (const AddressRange &P : Pieces) {
+      if (Error E = hashLeaves(P.Begin, P.Size, Out, Stream))
+        return E;
+      Out += (P.Size + LeafBytes - 1) / LeafBytes;
+    }
+    return {};
+  }
   /// For each of Targets (sorted, disjoint): sets Out[i] to 1 where a word of
   /// [Where, Where+Size), at any 4-byte step, holds an address inside it or
   /// one past its end. Out is not cleared.

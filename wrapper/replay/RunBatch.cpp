@@ -50,14 +50,11 @@ struct Runner::Side {
   /// Chunks of one range of which digests are taken.
   struct Piece {
     const PlanRange *Range = nullptr;
-    std::optional<Address> Base; // of the range
-    uint64_t First = 0, Size = 0;
-    uint64_t At = 0; // in what one launch leaves
-    bool onDevice() const { return hashesOnDevice(*Base, Range->Size); }
-    Address begin() const { return *Base + First * ChunkBytes; }
+    uint64_t First = 0, End = 0;
+    std::optional<size_t> Number; // nothing: the code has no such global
   };
   std::vector<Piece> Digested;
-  uint64_t DigestBytes = 0; // what one launch leaves
+  ChunkDigests Digests; // of what one launch leaves
 
   size_t operations(const Poison &Where) const {
     return Restores.size() + Patches.size() + Where.List.size();
@@ -103,7 +100,6 @@ private:
   Error queueMemory(Side &S, uint8_t PoisonByte);
   Error queueLaunch(Side &S);
   Error queueTimed(size_t I, bool Whole);
-  Error queueDigests(const Side &S, uint64_t At);
   Error queueAll(bool Whole, const std::function<void()> &Ready);
   Error waitForStop();
   Error readTimes(BatchTimes &Times);
@@ -153,13 +149,11 @@ void Runner::BatchRun::addRestores(Side &S, const PlanRange &P, Address Base,
 void Runner::BatchRun::addDigests(Side &S, const PlanRange &P,
                                   std::optional<Address> Base, uint64_t First,
                                   uint64_t End) {
-  Side::Piece Piece{&P, Base, First};
-  Piece.Size = std::min(End * ChunkBytes, P.Size) - First * ChunkBytes;
-  Piece.At = S.DigestBytes;
+  Side::Piece Piece{&P, First, End, {}};
+  const uint64_t From = First * ChunkBytes;
   if (Base)
-    S.DigestBytes +=
-        roundUp(Piece.onDevice() ? leavesOf(Piece.Size) * sizeof(LeafHash)
-                                 : Piece.Size);
+    Piece.Number = S.Digests.add(
+        {*Base + From, std::min(End * ChunkBytes, P.Size) - From});
   S.Digested.push_back(Piece);
 }
 
@@ -252,7 +246,7 @@ Error Runner::BatchRun::prepare() {
     }
     Launches.push_back(&S);
     DigestsAt.push_back(HashBytes);
-    HashBytes += S.DigestBytes;
+    HashBytes += S.Digests.bytes();
   }
   if (Error E = R.ensure(R.Stretches, StretchBytes))
     return E;
@@ -288,20 +282,6 @@ Error Runner::BatchRun::queueLaunch(Side &S) {
                   S.Arguments, R.Stream);
 }
 
-Error Runner::BatchRun::queueDigests(const Side &S, uint64_t At) {
-  for (const Side::Piece &P : S.Digested) {
-    if (!P.Base)
-      continue;
-    uint8_t *Out = R.Hashes.At + At + P.At;
-    if (Error E = P.onDevice() ? D.hashLeaves(P.begin(), P.Size,
-                                              reinterpret_cast<LeafHash *>(Out),
-                                              R.Stream)
-                               : D.copyToHost(Out, P.begin(), P.Size, R.Stream))
-      return E;
-  }
-  return {};
-}
-
 Error Runner::BatchRun::keepBusy(int Flushes) {
   for (int I = 0; I < Flushes; ++I)
     if (Error E = D.flushCache(R.Stream))
@@ -335,7 +315,7 @@ Error Runner::BatchRun::queueTimed(size_t I, bool Whole) {
     Released = Clock::now();
     release();
   }
-  return E ? E : queueDigests(S, DigestsAt[I]);
+  return E ? E : S.Digests.queue(D, R.Hashes.At + DigestsAt[I], R.Stream);
 }
 
 /// The device has been released when this returns, failed or not.
@@ -368,7 +348,7 @@ size_t Runner::BatchRun::operations() const {
   size_t Sum = 2 * ClockFlushes;
   for (const Side *S : Launches)
     Sum += S->operations(What.Where) * (What.Mode == CacheMode::Warm ? 2 : 1) +
-           4 * S->Digested.size() + 6;
+           S->Digests.operations() + 6;
   return Sum;
 }
 
@@ -451,18 +431,13 @@ Error Runner::BatchRun::run(const std::function<void()> &Ready,
 std::vector<Digest> Runner::BatchRun::digests() const {
   std::vector<Digest> Result;
   for (size_t I = 0; I < Launches.size(); ++I)
-    for (const Side::Piece &P : Launches[I]->Digested) {
-      const uint8_t *From = R.Hashes.At + DigestsAt[I] + P.At;
-      if (P.Base && P.onDevice())
-        combine(Result, reinterpret_cast<const LeafHash *>(From),
-                leavesOf(P.Size));
+    for (const Side::Piece &P : Launches[I]->Digested)
+      if (P.Number)
+        Launches[I]->Digests.append(Result, *P.Number,
+                                    R.Hashes.At + DigestsAt[I]);
       else
-        for (uint64_t At = 0; At < P.Size; At += ChunkBytes)
-          Result.push_back(
-              P.Base ? chunkDigest({From + At, std::min<uint64_t>(ChunkBytes,
-                                                                  P.Size - At)})
-                     : P.Range->Before[P.First + At / ChunkBytes]);
-    }
+        Result.insert(Result.end(), P.Range->Before.begin() + P.First,
+                      P.Range->Before.begin() + P.End);
   return Result;
 }
 

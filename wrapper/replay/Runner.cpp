@@ -39,14 +39,6 @@ std::vector<AddressRange> recorded(const PlanLaunch &L) {
 
 } // namespace
 
-void combine(std::vector<Digest> &Result, const LeafHash *Hashes,
-             uint64_t Leaves) {
-  constexpr uint64_t PerChunk = ChunkBytes / LeafBytes;
-  for (uint64_t At = 0; At < Leaves; At += PerChunk)
-    Result.push_back(
-        combineLeaves({Hashes + At, std::min(PerChunk, Leaves - At)}));
-}
-
 Error Runner::open() {
   auto S = D.createStream();
   if (!S)
@@ -126,52 +118,25 @@ std::optional<Address> Runner::baseOf(const PlanRange &P,
 
 Expected<std::vector<Digest>> Runner::digestAll(const PlanLaunch &L,
                                                 const LoadedCode &Code) {
-  struct Piece {
-    const PlanRange *Range;
-    std::optional<Address> Base;
-    uint64_t At; // in the scratch buffer
-  };
-  std::vector<Piece> Pieces;
-  uint64_t Bytes = 0;
-  for (const PlanRange &P : L.Ranges) {
-    auto Base = baseOf(P, Code);
-    Pieces.push_back({&P, Base, Bytes});
-    if (Base)
-      Bytes += roundUp(hashesOnDevice(*Base, P.Size)
-                           ? leavesOf(P.Size) * sizeof(LeafHash)
-                           : P.Size);
-  }
-  if (Error E = ensureScratch(Bytes))
+  const std::vector<std::optional<Address>> Bases = basesOf(L, Code);
+  ChunkDigests Pieces;
+  for (size_t I = 0; I < L.Ranges.size(); ++I)
+    if (Bases[I])
+      Pieces.add({*Bases[I], L.Ranges[I].Size});
+  if (Error E = ensureScratch(Pieces.bytes()))
     return E;
-  for (const Piece &X : Pieces) {
-    if (!X.Base)
-      continue;
-    const uint64_t Size = X.Range->Size;
-    Error E = hashesOnDevice(*X.Base, Size)
-                  ? D.hashLeaves(
-                        *X.Base, Size,
-                        reinterpret_cast<LeafHash *>(Scratch.At + X.At), Stream)
-                  : D.copyToHost(Scratch.At + X.At, *X.Base, Size, Stream);
-    if (E)
-      return E;
-  }
+  if (Error E = Pieces.queue(D, Scratch.At, Stream))
+    return E;
   if (Error E = D.synchronize(Stream, WaitMs))
     return E;
   std::vector<Digest> Result;
-  for (const Piece &X : Pieces) {
-    const uint64_t Size = X.Range->Size;
-    if (!X.Base) // the code does not have this global, so it cannot change it
-      Result.insert(Result.end(), X.Range->Before.begin(),
-                    X.Range->Before.end());
-    else if (hashesOnDevice(*X.Base, Size))
-      combine(Result, reinterpret_cast<LeafHash *>(Scratch.At + X.At),
-              leavesOf(Size));
-    else
-      for (uint64_t At = 0; At < Size; At += ChunkBytes)
-        Result.push_back(chunkDigest(std::span<const uint8_t>(
-            Scratch.At + X.At + At,
-            std::min<uint64_t>(ChunkBytes, Size - At))));
-  }
+  size_t Piece = 0;
+  for (size_t I = 0; I < L.Ranges.size(); ++I)
+    if (Bases[I])
+      Pieces.append(Result, Piece++, Scratch.At);
+    else // the code does not have this global, so it cannot change it
+      Result.insert(Result.end(), L.Ranges[I].Before.begin(),
+                    L.Ranges[I].Before.end());
   return Result;
 }
 

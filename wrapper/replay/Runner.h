@@ -5,6 +5,7 @@
 #pragma once
 
 #include "wrapper/replay/Batch.h"
+#include "wrapper/replay/ChunkDigests.h"
 #include "wrapper/replay/Footprint.h"
 #include "wrapper/replay/Plain.h"
 #include "wrapper/replay/Plan.h"
@@ -52,19 +53,6 @@ struct BatchResult {
   BatchTimes Times;
   std::vector<Digest> Digests; // of Digested, one launch after another
 };
-
-/// Devices hash whole words; other ranges are read through the host.
-inline bool hashesOnDevice(Address Base, uint64_t Size) {
-  return Base % GuardAlignment == 0 && Size >= GuardAlignment;
-}
-inline uint64_t leavesOf(uint64_t Size) {
-  return (Size + LeafBytes - 1) / LeafBytes;
-}
-/// Where the next thing may lie in a buffer.
-inline uint64_t roundUp(uint64_t Value) { return (Value + 63) / 64 * 64; }
-/// Adds the digests of chunks from those of their leaves.
-void combine(std::vector<Digest> &Result, const LeafHash *Hashes,
-             uint64_t Leaves);
 
 class Runner {
 public:

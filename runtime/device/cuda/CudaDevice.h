@@ -72,6 +72,11 @@ public:
                  uint64_t Rows, StreamHandle Stream) override;
 
   Error hashLeaves(Address Where, uint64_t Size, LeafHash *Out,
+                   StreamHandle Stream) override {
+    const AddressRange Piece{Where, Size};
+    return hashPieces({&Piece, 1}, Out, Stream);
+  }
+  Error hashPieces(std::span<const AddressRange> Pieces, LeafHash *Out,
                    StreamHandle Stream) override;
   Error scanPointers(Address Where, uint64_t Size,
                      std::span<const AddressRange> Targets, uint8_t *Out,

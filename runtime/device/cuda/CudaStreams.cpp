@@ -108,10 +108,10 @@ Error CudaDevice::fillRows(Address Where, uint64_t Pitch, uint8_t Byte,
       MemsetD2D8Async(Where, Pitch, Byte, Width, Rows, asStream(Stream)));
 }
 
-Error CudaDevice::hashLeaves(Address Where, uint64_t Size, LeafHash *Out,
-                             StreamHandle Stream) {
+Error CudaDevice::hashPieces(std::span<const AddressRange> Pieces,
+                             LeafHash *Out, StreamHandle Stream) {
   Scope Enter(*this);
-  return Kernels->hashLeaves(Where, Size, Out, asStream(Stream));
+  return Kernels->hashPieces(Pieces, Out, asStream(Stream));
 }
 
 Error CudaDevice::scanPointers(Address Where, uint64_t Size,

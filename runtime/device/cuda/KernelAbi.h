@@ -35,7 +35,23 @@ inline constexpr unsigned ArithmeticChains = 8, ArithmeticSteps = 16;
 inline constexpr unsigned ArithmeticOperations =
     2 * ArithmeticChains * ArithmeticSteps;
 
-/// Warps that r3_hash_leaves needs.
+/// A piece of memory that r3_hash_leaves takes, and where its part of the work
+/// and of the result begins.
+struct HashPiece {
+  uint64_t Begin;
+  uint64_t Size;
+  uint64_t FirstWarp;
+  uint64_t FirstLeaf;
+};
+
+/// By value, as the kernel's argument.
+struct HashTable {
+  static constexpr unsigned Most = 64;
+  HashPiece List[Most];
+  uint32_t Count;
+};
+
+/// Warps that a piece of memory needs.
 constexpr uint64_t hashWarps(uint64_t Size) {
   uint64_t Whole = Size / DeviceLeafBytes;
   return (Whole + 7) / 8 + (Size % DeviceLeafBytes != 0);

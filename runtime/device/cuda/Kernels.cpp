@@ -132,27 +132,46 @@ Error CudaKernels::empty(CUstream Stream) {
   return launch(Empty, /*Blocks=*/1, /*Threads=*/1, Stream, nullptr);
 }
 
-Error CudaKernels::hashLeaves(Address Where, uint64_t Size, LeafHash *Out,
-                              CUstream Stream) {
-  constexpr uint64_t SliceBytes = SliceLeaves * LeafBytes;
+Error CudaKernels::hashPieces(std::span<const AddressRange> Pieces,
+                              LeafHash *Out, CUstream Stream) {
   std::lock_guard Guard(Lock);
   if (Error E = R3_CUDA_CALL(StreamWaitEvent(Stream, HashesFree, /*Flags=*/0)))
     return E;
-  for (uint64_t At = 0; At < Size; At += SliceBytes)
-    if (Error E = hashSlice(Where + At, std::min(SliceBytes, Size - At),
-                            Out + At / LeafBytes, Stream))
+  HashTable Table = {};
+  uint64_t Warps = 0, Leaves = 0;
+  auto Flush = [&]() -> Error {
+    if (Error E = hashTable(Table, Warps, Leaves, Out, Stream))
       return E;
+    Out += Leaves;
+    Table.Count = 0;
+    Warps = Leaves = 0;
+    return {};
+  };
+  for (const AddressRange &P : Pieces)
+    for (uint64_t At = 0, Size; At < P.Size; At += Size) {
+      if (Table.Count == HashTable::Most || Leaves == SliceLeaves)
+        if (Error E = Flush())
+          return E;
+      Size = std::min((SliceLeaves - Leaves) * LeafBytes, P.Size - At);
+      Table.List[Table.Count++] = {P.Begin + At, Size, Warps, Leaves};
+      Warps += hashWarps(Size);
+      Leaves += ceilDivide(Size, LeafBytes);
+    }
+  if (Error E = Flush())
+    return E;
   return R3_CUDA_CALL(EventRecord(HashesFree, Stream));
 }
 
-Error CudaKernels::hashSlice(Address Where, uint64_t Size, LeafHash *Out,
-                             CUstream Stream) {
-  void *Parameters[] = {&Where, &Size, &Hashes};
-  uint64_t Blocks = ceilDivide(hashWarps(Size), HashThreads / 32);
+Error CudaKernels::hashTable(const HashTable &Table, uint64_t Warps,
+                             uint64_t Leaves, LeafHash *Out, CUstream Stream) {
+  if (!Table.Count)
+    return {};
+  void *Parameters[] = {const_cast<HashTable *>(&Table), &Hashes};
+  const uint64_t Blocks = ceilDivide(Warps, HashThreads / 32);
   if (Error E = launch(Hash, Blocks, HashThreads, Stream, Parameters))
     return E;
-  uint64_t Bytes = ceilDivide(Size, LeafBytes) * sizeof(LeafHash);
-  return R3_CUDA_CALL(MemcpyDtoHAsync(Out, Hashes, Bytes, Stream));
+  return R3_CUDA_CALL(
+      MemcpyDtoHAsync(Out, Hashes, Leaves * sizeof(LeafHash), Stream));
 }
 
 Error CudaKernels::scanPointers(Address Where, uint64_t Size,

@@ -16,6 +16,7 @@
 #define R3_SHARED static __attribute__((shared))
 #define R3_DYNAMIC_SHARED(Type, Name) extern __attribute__((shared)) Type Name[]
 #define R3_BOUNDS(Threads) __attribute__((launch_bounds(Threads)))
+#define R3_CONSTANT const __attribute__((grid_constant))
 #define R3_KERNEL_MEMBER __attribute__((device)) inline
 
 typedef _Float16 HalfPair __attribute__((ext_vector_type(2)));
@@ -95,14 +96,27 @@ R3_DEVICE void finishLeaf(Accumulators Own, const uint8_t *Leaf,
   (Part == 0 ? Out->Seed0 : Out->Seed1) = Hash;
 }
 
-/// A leaf of any length at any address, byte by byte.
-R3_DEVICE void hashSlowly(const uint8_t *Leaf, unsigned Length,
-                          DeviceLeafHash *Out, bool Write) {
-  unsigned Part = threadInBlock() % 4;
-  Accumulators Own = startOf(Part);
+/// Takes in all whole stripes; several loads are under way at a time.
+template <typename Load>
+R3_DEVICE void takeStripes(Accumulators &Own, unsigned Length, Load LoadAt) {
+#pragma unroll 8
   for (unsigned At = 0; At + leaf::StripeBytes <= Length;
        At += leaf::StripeBytes)
-    Own.take(leaf::load64(Leaf + At + Part * 8));
+    Own.take(LoadAt(At));
+}
+
+/// A leaf of any length at any address.
+R3_DEVICE void hashAny(const uint8_t *Leaf, unsigned Length,
+                       DeviceLeafHash *Out, bool Write) {
+  unsigned Part = threadInBlock() % 4;
+  const uint8_t *Mine = Leaf + Part * 8;
+  Accumulators Own = startOf(Part);
+  if ((uintptr_t)Leaf % 8 == 0)
+    takeStripes(Own, Length,
+                [=](unsigned At) { return *(const Word64 *)(Mine + At); });
+  else
+    takeStripes(Own, Length,
+                [=](unsigned At) { return leaf::load64(Mine + At); });
   finishLeaf(Own, Leaf, Length, Out, Write);
 }
 
@@ -154,12 +168,20 @@ R3_DEVICE void hashWholeLeaves(const uint8_t *Data, uint64_t First,
   finishLeaf(Own, Data, DeviceLeafBytes, Out + (Write ? Leaf : Last), Write);
 }
 
-/// Leaves of [Data, Data+Size) into Out. One warp for eight whole leaves and
-/// one more for a short last one (hashWarps() in KernelAbi.h).
+/// Leaves of all pieces of the table into Out. Of each piece one warp takes
+/// eight whole leaves, and one more a short last one (hashWarps() in
+/// KernelAbi.h).
 R3_KERNEL R3_BOUNDS(HashThreads)
-    r3_hash_leaves(const uint8_t *Data, uint64_t Size, DeviceLeafHash *Out) {
+    r3_hash_leaves(R3_CONSTANT HashTable Table, DeviceLeafHash *Out) {
   R3_SHARED Vector Tiles[HashThreads / 32][WarpLeaves * RowVectors];
   uint64_t Warp = globalThread() / 32;
+  unsigned Last = 0; // the last piece that begins at or below
+  while (Last + 1 < Table.Count && Table.List[Last + 1].FirstWarp <= Warp)
+    ++Last;
+  const uint8_t *Data = (const uint8_t *)Table.List[Last].Begin;
+  uint64_t Size = Table.List[Last].Size;
+  Warp -= Table.List[Last].FirstWarp;
+  Out += Table.List[Last].FirstLeaf;
   uint64_t Whole = Size / DeviceLeafBytes;
   uint64_t WholeWarps = (Whole + WarpLeaves - 1) / WarpLeaves;
   uint64_t First = Warp * WarpLeaves;
@@ -169,11 +191,10 @@ R3_KERNEL R3_BOUNDS(HashThreads)
     uint64_t Leaf = First + threadInBlock() % 32 / 4;
     bool Write = Leaf < Whole;
     Leaf = Write ? Leaf : Whole - 1;
-    hashSlowly(Data + Leaf * DeviceLeafBytes, DeviceLeafBytes, Out + Leaf,
-               Write);
+    hashAny(Data + Leaf * DeviceLeafBytes, DeviceLeafBytes, Out + Leaf, Write);
   } else if (Warp == WholeWarps && Size % DeviceLeafBytes != 0) {
-    hashSlowly(Data + Whole * DeviceLeafBytes, Size % DeviceLeafBytes,
-               Out + Whole, threadInBlock() % 32 < 4);
+    hashAny(Data + Whole * DeviceLeafBytes, Size % DeviceLeafBytes, Out + Whole,
+            threadInBlock() % 32 < 4);
   }
 }
 

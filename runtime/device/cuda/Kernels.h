@@ -33,7 +33,8 @@ public:
                                                      uint64_t L2Bytes);
   ~CudaKernels();
 
-  Error hashLeaves(Address Where, uint64_t Size, LeafHash *Out,
+  /// Device.h: hashPieces.
+  Error hashPieces(std::span<const AddressRange> Pieces, LeafHash *Out,
                    CUstream Stream);
   Error scanPointers(Address Where, uint64_t Size,
                      std::span<const AddressRange> Targets, uint8_t *Out,
@@ -58,7 +59,8 @@ private:
   Error check(CUresult Result, const char *Call) { return Check(Result, Call); }
   Error launch(CUfunction Function, uint64_t Blocks, unsigned Threads,
                CUstream Stream, void **Parameters, uint32_t SharedBytes = 0);
-  Error hashSlice(Address Where, uint64_t Size, LeafHash *Out, CUstream Stream);
+  Error hashTable(const HashTable &Table, uint64_t Warps, uint64_t Leaves,
+                  LeafHash *Out, CUstream Stream);
   Error scanWith(Table &T, Address Where, uint64_t Size, uint8_t *Out,
                  CUstream Stream);
   /// A table that holds Targets, or one that nobody uses any more, or a new

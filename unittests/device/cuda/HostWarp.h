@@ -17,6 +17,7 @@
 #define R3_SHARED static
 #define R3_DYNAMIC_SHARED(Type, Name) Type *Name = r3::test::DynamicShared
 #define R3_BOUNDS(Threads)
+#define R3_CONSTANT const
 #define R3_KERNEL_MEMBER
 
 /// Not every compiler for the host has halves.

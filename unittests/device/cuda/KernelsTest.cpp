@@ -25,19 +25,32 @@ std::vector<uint8_t> randomBytes(size_t Size, unsigned Seed) {
   return Bytes;
 }
 
-/// Hashes Size bytes at Shift behind a 16-byte boundary, as the device would.
+/// Leaf hashes of all pieces, as the device would make them.
+std::vector<DeviceLeafHash>
+hashAll(std::span<const std::pair<const uint8_t *, size_t>> Pieces) {
+  HashTable Table = {};
+  uint64_t Warps = 0, Leaves = 0;
+  for (const auto &[Data, Size] : Pieces) {
+    Table.List[Table.Count++] = {uint64_t(Data), Size, Warps, Leaves};
+    Warps += hashWarps(Size);
+    Leaves += (Size + DeviceLeafBytes - 1) / DeviceLeafBytes;
+  }
+  std::vector<DeviceLeafHash> Out(Leaves);
+  const uint64_t PerBlock = HashThreads / 32;
+  test::runGrid(unsigned((Warps + PerBlock - 1) / PerBlock), HashThreads,
+                [&] { r3_hash_leaves(Table, Out.data()); });
+  return Out;
+}
+
+/// Hashes Size bytes at Shift behind a 16-byte boundary.
 std::vector<DeviceLeafHash> hash(std::span<const uint8_t> Bytes, size_t Shift,
                                  size_t Size) {
   // Nothing may be read or written outside what is given.
   std::vector<Vector> Storage((Shift + Size + 15) / 16);
   uint8_t *Data = reinterpret_cast<uint8_t *>(Storage.data()) + Shift;
   std::memcpy(Data, Bytes.data(), Size);
-  std::vector<DeviceLeafHash> Out((Size + DeviceLeafBytes - 1) /
-                                  DeviceLeafBytes);
-  uint64_t PerBlock = HashThreads / 32;
-  test::runGrid(unsigned((hashWarps(Size) + PerBlock - 1) / PerBlock),
-                HashThreads, [&] { r3_hash_leaves(Data, Size, Out.data()); });
-  return Out;
+  const std::pair<const uint8_t *, size_t> Piece(Data, Size);
+  return hashAll({&Piece, 1});
 }
 
 void expectHashes(size_t Shift, size_t Size) {
@@ -67,6 +80,32 @@ TEST(Kernels, HashesAtAnyAlignment) {
   for (size_t Shift : {1, 4, 8, 15})
     for (size_t Size : {7, 33, 4096, 4099, 36900})
       expectHashes(Shift, Size);
+}
+
+/// Each as if it were alone, wherever the others end.
+TEST(Kernels, HashesOfManyPieces) {
+  std::vector<Vector> Storage(16 * DeviceLeafBytes / 16);
+  auto *Data = reinterpret_cast<uint8_t *>(Storage.data());
+  std::vector<uint8_t> Bytes = randomBytes(16 * DeviceLeafBytes, 11);
+  std::memcpy(Data, Bytes.data(), Bytes.size());
+  const std::pair<const uint8_t *, size_t> Pieces[] = {
+      {Data + 16, 3 * LeafBytes},
+      {Data + 8, 5},
+      {Data, 9 * LeafBytes + 40},
+      {Data + 10 * LeafBytes + 3, LeafBytes + 1},
+      {Data + 32, 1},
+  };
+  std::vector<DeviceLeafHash> Have = hashAll(Pieces);
+  size_t At = 0;
+  for (const auto &[Begin, Size] : Pieces)
+    for (size_t From = 0; From < Size; From += LeafBytes, ++At) {
+      LeafHash Want =
+          leafHash({Begin + From, std::min(LeafBytes, Size - From)});
+      ASSERT_LT(At, Have.size());
+      EXPECT_EQ(Have[At].Seed0, Want.Seed0) << Size << " bytes, " << From;
+      EXPECT_EQ(Have[At].Seed1, Want.Seed1) << Size << " bytes, " << From;
+    }
+  EXPECT_EQ(At, Have.size());
 }
 
 /// Accumulators as four threads hold them, without any kernel around.
