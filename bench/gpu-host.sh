@@ -106,7 +106,7 @@ config.environment["CUDA_DEVICE_MAX_CONNECTIONS"] = "1"
 END
   printf '%s\n' '#!/usr/bin/env python3' 'from lit.main import main' 'main()' >"$out/lit-main"
   chmod +x "$out/lit-main"
-  PYTHONPATH=$root/tools/lit R3_LIT_ARGUMENTS=-j5 python3 "$root/lit-tests/check.py" \
+  PYTHONPATH=$root/tools/lit R3_LIT_ARGUMENTS=-j8 python3 "$root/lit-tests/check.py" \
     --lit="$out/lit-main" --report="$out/lit/report.json" "$out/lit" 2>&1
 }
 export -f lit_tests; export root out clang cuda
@@ -117,8 +117,8 @@ row FIGURE RESULT TIME DETAIL
 begin selftest 60 "$root/libexec/r3/r3-gpu-selftest"
 finish
 # What has no time to be measured, side by side. No more than this: CUDA makes
-# one context at a time on the whole machine (0.2 s), and a fault in one process
-# stalls the others.
+# one context at a time on the whole machine, and a fault in one process stalls
+# the others.
 begin lit 300 bash -c lit_tests
 figure addresses 240
 begin doctor 60 "$root/bin/r3" doctor
@@ -131,7 +131,7 @@ timed record-pause 60
 timed respawn 90
 timed store-rate 120
 timed record-time 120
-timed rate 120 --seconds 1 --repeat 1
+timed rate 120 --seconds 2 --repeat 1
 timed search-faults 90 --variants 60
 # For these --only NAME, or many --seconds, gives the time.
 named all-close 120

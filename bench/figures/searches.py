@@ -27,7 +27,8 @@ def false_wins(setting):
         raise CannotRun("build the target r3-bench-false-wins first")
     folder, store = trust.recorded(setting, EXAMPLE)
     # Side by side where cores are many: each has seeds of its own.
-    jobs = min(setting.searches, max(1, os.cpu_count() // 4))
+    jobs = min(setting.searches,
+               max(1, os.cpu_count() // (2 if zoo.device() == "cpu" else 4)))
     shares = [setting.searches // jobs + (job < setting.searches % jobs)
               for job in range(jobs)]
 

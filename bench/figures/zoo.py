@@ -118,7 +118,10 @@ def tried(setting, cheat, options):
 
 
 def for_all(setting, work):
-    """[(cheat, work(cheat))], on all cores."""
+    """[(cheat, work(cheat))], on all cores; on a GPU no more than eight at a
+    time, since a fault in one process stalls the others."""
     them = cheats(setting)
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+    cores = os.cpu_count()
+    with concurrent.futures.ThreadPoolExecutor(
+            cores if device() == "cpu" else min(cores, 8)) as pool:
         return list(zip(them, pool.map(work, them)))
