@@ -26,6 +26,15 @@ void storeAt(std::vector<uint8_t> &Bytes, size_t Offset, ValueType Type,
   std::memcpy(Bytes.data() + Offset, &Narrow, sizeof(Narrow));
 }
 
+/// The square root of the sum of squares. Where these stay in range the library
+/// need not look after that.
+double lengthOf(double A, double B) {
+  constexpr double Least = 0x1p-500, Most = 0x1p+500;
+  const double Larger = std::max(std::fabs(A), std::fabs(B));
+  return Larger > Least && Larger < Most ? std::sqrt(A * A + B * B)
+                                         : std::hypot(A, B);
+}
+
 /// Quarters of an octave: a sigma is known to an eighth.
 int quarterOf(double Sigma) {
   int Exponent = 0;
@@ -56,7 +65,7 @@ void RoundingModel::addElement(Chunk &To, size_t Offset, double Expected,
                                double Got) {
   const double Difference = Got - Expected;
   const double Norm =
-      std::hypot(valueAt(To.Norm, Offset, Where.Type), Difference);
+      lengthOf(valueAt(To.Norm, Offset, Where.Type), Difference);
   const double Sum = valueAt(To.Sum, Offset, Where.Type) + Difference;
   // Not a number from here on: unstable.
   const bool Known = std::isfinite(Norm) && std::isfinite(Sum);

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// Reads elements with memcpy: buffers have no alignment to rely on.
 #include "wrapper/trust/Values.h"
 
 #include <algorithm>
@@ -9,18 +7,6 @@
 #include <cstring>
 
 namespace r3::trust {
-
-namespace {
-
-template <typename T> T load(std::span<const uint8_t> Bytes, size_t Offset) {
-  T Value{};
-  if (Offset < Bytes.size())
-    std::memcpy(&Value, Bytes.data() + Offset,
-                std::min(sizeof(T), Bytes.size() - Offset));
-  return Value;
-}
-
-} // namespace
 
 size_t elementSize(ValueType Type) {
   switch (Type) {
@@ -44,11 +30,6 @@ size_t elementSize(ValueType Type) {
 
 bool hasTolerance(ValueType Type) {
   return Type == ValueType::F32 || Type == ValueType::F64;
-}
-
-double valueAt(std::span<const uint8_t> Bytes, size_t Offset, ValueType Type) {
-  return Type == ValueType::F32 ? double(load<float>(Bytes, Offset))
-                                : load<double>(Bytes, Offset);
 }
 
 bool comparesByBits(double Value, ValueType Type) {
@@ -80,27 +61,28 @@ std::string textAt(std::span<const uint8_t> Bytes, size_t Offset,
                    ValueType Type) {
   switch (Type) {
   case ValueType::F32:
-    return format("%.9g", double(load<float>(Bytes, Offset)));
+    return format("%.9g", double(loadAt<float>(Bytes, Offset)));
   case ValueType::F64:
-    return format("%.17g", load<double>(Bytes, Offset));
+    return format("%.17g", loadAt<double>(Bytes, Offset));
   case ValueType::I8:
-    return format("%d", load<int8_t>(Bytes, Offset));
+    return format("%d", loadAt<int8_t>(Bytes, Offset));
   case ValueType::I16:
-    return format("%d", load<int16_t>(Bytes, Offset));
+    return format("%d", loadAt<int16_t>(Bytes, Offset));
   case ValueType::I32:
-    return format("%d", load<int32_t>(Bytes, Offset));
+    return format("%d", loadAt<int32_t>(Bytes, Offset));
   case ValueType::I64:
-    return format("%lld", static_cast<long long>(load<int64_t>(Bytes, Offset)));
+    return format("%lld",
+                  static_cast<long long>(loadAt<int64_t>(Bytes, Offset)));
   case ValueType::F16:
   case ValueType::BF16:
-    return format("0x%04x", load<uint16_t>(Bytes, Offset));
+    return format("0x%04x", loadAt<uint16_t>(Bytes, Offset));
   case ValueType::Pointer:
     return format("0x%llx", static_cast<unsigned long long>(
-                                load<uint64_t>(Bytes, Offset)));
+                                loadAt<uint64_t>(Bytes, Offset)));
   case ValueType::Bytes:
     break;
   }
-  return format("0x%02x", load<uint8_t>(Bytes, Offset));
+  return format("0x%02x", loadAt<uint8_t>(Bytes, Offset));
 }
 
 } // namespace r3::trust
