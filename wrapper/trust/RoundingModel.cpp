@@ -4,10 +4,12 @@
 #include "wrapper/trust/Values.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cassert>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <thread>
 
 namespace r3::trust {
 
@@ -15,6 +17,8 @@ namespace {
 
 constexpr double FloatLimit = 0x1p-10, DoubleLimit = 0x1p-30;
 constexpr double Samples = RoundingModel::Replays;
+/// Chunks that are taken in together.
+constexpr size_t MostWaiting = 64;
 
 void storeAt(std::vector<uint8_t> &Bytes, size_t Offset, ValueType Type,
              double Value) {
@@ -59,10 +63,13 @@ RoundingModel::RoundingModel(Buffer Where, uint64_t LimitBytes)
   assert(hasTolerance(this->Where.Type) && "only float and double have sigmas");
 }
 
-void RoundingModel::beginReplay() { ++Begun; }
+void RoundingModel::beginReplay() {
+  takeWaiting();
+  ++Begun;
+}
 
 void RoundingModel::addElement(Chunk &To, size_t Offset, double Expected,
-                               double Got) {
+                               double Got, Sums &Moved) const {
   const double Difference = Got - Expected;
   const double Norm =
       lengthOf(valueAt(To.Norm, Offset, Where.Type), Difference);
@@ -73,7 +80,7 @@ void RoundingModel::addElement(Chunk &To, size_t Offset, double Expected,
   storeAt(To.Sum, Offset, Where.Type, Known ? Sum : 0);
   if (!Known)
     return;
-  Shift &S = Scratch[exponentOf(Expected, Where.Type)];
+  Shift &S = Moved[exponentOf(Expected, Where.Type)];
   S.Upward += Difference;
   S.Outward += std::copysign(1.0, Expected) * Difference;
 }
@@ -94,19 +101,41 @@ void RoundingModel::addChunk(const DifferingChunk &Given) {
     Fresh.Norm.resize(Bytes);
     Found = Chunks.emplace(Given.Offset, std::move(Fresh)).first;
   }
-  Scratch.clear();
+  Queue.push_back({&Found->second, {Given.Got.begin(), Given.Got.end()}});
+  if (Queue.size() == MostWaiting)
+    takeWaiting();
+}
+
+void RoundingModel::takeWaiting() {
+  std::atomic<size_t> Next{0};
+  auto Work = [&] {
+    for (size_t I; (I = Next++) < Queue.size();)
+      take(Queue[I]);
+  };
+  const size_t Cores = std::max(1u, std::thread::hardware_concurrency());
+  std::vector<std::jthread> Others;
+  for (size_t I = 1; I < std::min(Cores, Queue.size()); ++I)
+    Others.emplace_back(Work);
+  Work();
+  Others.clear(); // all have ended
+  Queue.clear();
+}
+
+void RoundingModel::take(const Waiting &From) const {
+  const std::vector<uint8_t> &Record = From.To->Record;
+  Sums Moved;
   const size_t Size = elementSize(Where.Type);
-  for (size_t O = 0; O + Size <= Bytes; O += Size) {
-    if (!std::memcmp(Given.Expected.data() + O, Given.Got.data() + O, Size))
+  for (size_t O = 0; O + Size <= Record.size(); O += Size) {
+    if (!std::memcmp(Record.data() + O, From.Got.data() + O, Size))
       continue;
-    const double Expected = valueAt(Given.Expected, O, Where.Type);
-    const double Got = valueAt(Given.Got, O, Where.Type);
+    const double Expected = valueAt(Record, O, Where.Type);
+    const double Got = valueAt(From.Got, O, Where.Type);
     if (!std::isfinite(Expected) && sameClass(Expected, Got))
       continue;
-    addElement(Found->second, O, Expected, Got);
+    addElement(*From.To, O, Expected, Got, Moved);
   }
-  for (const auto &[Exponent, Sum] : Scratch)
-    Found->second.Shifts[Exponent][Begun - 1] = Sum;
+  for (const auto &[Exponent, Sum] : Moved)
+    From.To->Shifts[Exponent][Begun - 1] = Sum;
 }
 
 double RoundingModel::ownSigma(const Chunk &In, size_t Offset) const {
@@ -120,6 +149,7 @@ double RoundingModel::ownSigma(const Chunk &In, size_t Offset) const {
 }
 
 Judgement RoundingModel::finish() {
+  takeWaiting();
   if (Begun != Replays)
     return {Outcome::NotVerifiable,
             format("%s: %u replays with random rounding, %u are needed",
@@ -155,14 +185,21 @@ Judgement RoundingModel::judgeRecord() const {
 }
 
 template <typename Function>
-void RoundingModel::forEachNumber(Function Visit) const {
+void RoundingModel::forEachValue(Function Visit) const {
   const size_t Size = elementSize(Where.Type);
   for (const auto &[Offset, C] : Chunks)
     for (size_t O = 0; O + Size <= C.Record.size(); O += Size) {
       const double Value = valueAt(C.Record, O, Where.Type);
       if (std::isfinite(Value) && !std::isnan(valueAt(C.Norm, O, Where.Type)))
-        Visit(Offset + O, Value, elementAt(C, O, Value));
+        Visit(Offset + O, Value, C, O);
     }
+}
+
+template <typename Function>
+void RoundingModel::forEachNumber(Function Visit) const {
+  forEachValue([&](uint64_t At, double Value, const Chunk &In, size_t Offset) {
+    Visit(At, Value, elementAt(In, Offset, Value));
+  });
 }
 
 /// The median of the own sigmas at this exponent, with those of its neighbours
@@ -191,7 +228,7 @@ double RoundingModel::pooledSigma(int Exponent) const {
 /// Fills the pools; RMS of the own sigmas by RMS of the values.
 double RoundingModel::poolSigmas() {
   double Largest = 0;
-  forEachNumber([&](uint64_t, double Value, const Element &) {
+  forEachValue([&](uint64_t, double Value, const Chunk &, size_t) {
     Largest = std::max(Largest, std::fabs(Value));
   });
   const double Scale = Largest > 0 ? Largest : 1; // squares stay in range

@@ -17,6 +17,9 @@
 // median of the own sigmas of all elements with the same binary exponent, and
 // of up to 3 exponents on both sides where these are fewer than 32. Not their
 // RMS: one ill-conditioned element would lend its tolerance to all.
+//
+// Chunks have nothing to do with each other: some dozens of one replay are
+// collected, and then taken in by as many threads as there are cores.
 #pragma once
 
 #include "wrapper/trust/Verdict.h"
@@ -40,7 +43,7 @@ public:
 
   /// Use: for each of the replays beginReplay, then addChunk for each chunk
   /// that differs from the recorded outcome (Chunk.Buffer is not looked at);
-  /// then finish once.
+  /// then finish once. A chunk may come once in a replay; its bytes are copied.
   void beginReplay();
   void addChunk(const DifferingChunk &Chunk);
   /// NotVerifiable: not 16 replays; more than LimitBytes; a rounding error
@@ -80,9 +83,21 @@ private:
     uint64_t Elements = 0;
   };
 
-  void addElement(Chunk &To, size_t Offset, double Expected, double Got);
-  /// Visit(offset in the buffer, recorded value, element) for each stable,
-  /// finite element.
+  /// A chunk of a replay that has not been taken in.
+  struct Waiting {
+    Chunk *To;
+    std::vector<uint8_t> Got;
+  };
+  using Sums = std::map<int, Shift>; // by exponent
+
+  void takeWaiting();
+  void take(const Waiting &From) const;
+  void addElement(Chunk &To, size_t Offset, double Expected, double Got,
+                  Sums &Moved) const;
+  /// Visit(offset in the buffer, recorded value, chunk, offset in it) for each
+  /// stable, finite element.
+  template <typename Function> void forEachValue(Function Visit) const;
+  /// Visit(offset in the buffer, recorded value, element).
   template <typename Function> void forEachNumber(Function Visit) const;
   double poolSigmas();
   double pooledSigma(int Exponent) const;
@@ -101,8 +116,8 @@ private:
   bool Overflow = false;
   std::map<uint64_t, Chunk> Chunks;
   std::map<int, Pool> Pools;
-  std::vector<double> Common;   // commonSigma from the least exponent on
-  std::map<int, Shift> Scratch; // of the chunk that is being added
+  std::vector<double> Common; // commonSigma from the least exponent on
+  std::vector<Waiting> Queue;
 };
 
 } // namespace r3::trust
