@@ -99,6 +99,12 @@ bool isGridWorkspace(const CallBase &Call) {
          Callee->getName().starts_with("llvm.nvvm.read.ptx.sreg.envreg");
 }
 
+/// Asks a cache for memory, of which it touches nothing.
+bool isPrefetch(const Function &F) {
+  return F.getName().starts_with("llvm.prefetch.") ||
+         F.getName().starts_with("llvm.nvvm.prefetch");
+}
+
 bool isUnseen(const CallBase &Call) {
   if (isGridWorkspace(Call))
     return true;
@@ -114,7 +120,8 @@ bool isUnseen(const CallBase &Call) {
   if (!Callee)
     return false; // indirect: the callee is in the module
   if (Callee->isIntrinsic())
-    return hasPointer(Call) && !Call.isLifetimeStartOrEnd() &&
+    return hasPointer(Call) && !isPrefetch(*Callee) &&
+           !Call.isLifetimeStartOrEnd() &&
            !Call.onlyAccessesInaccessibleMemory() &&
            Callee->getIntrinsicID() != Intrinsic::assume;
   return false;
