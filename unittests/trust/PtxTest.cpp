@@ -8,6 +8,7 @@ using namespace r3::trust;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Pair;
+using testing::StartsWith;
 
 namespace {
 
@@ -134,6 +135,59 @@ TEST(Ptx, LooksAtNoClock) {
         << Line;
     EXPECT_EQ(refusal(kernel(Line), kernel(Line)), "") << Line;
   }
+}
+
+std::string policy(const std::string &Given, const std::string &Original = "") {
+  return newCachePolicy(readPtx(kernel(Original)), readPtx(kernel(Given)));
+}
+
+TEST(Ptx, LeavesNothingToTheL2Cache) {
+  for (const std::string Line :
+       {"prefetch.global.L2::evict_last [%rd1];",
+        "@%p1 ld.global.L1::no_allocate.L2::evict_last.v8.b32 {%r1, %r2}, "
+        "[%rd1];",
+        "createpolicy.fractional.L2::evict_last.L2::evict_unchanged.b64 %rd2, "
+        "0f3F800000;",
+        "createpolicy.range.global.L2::evict_first.L2::evict_last.b64 %rd2, "
+        "[%rd1], 4096, 8192;",
+        "createpolicy.cvt.L2.b64 %rd2, 7;",
+        "ld.global.L2::cache_hint.f32 %f1, [%rd1], %rd2;",
+        "st.global.L2::cache_hint.v2.f32 [%rd1], {%f1, %f2}, %rd2;",
+        "cp.async.bulk.prefetch.L2.global.L2::cache_hint [%rd1], %r1, %rd2;",
+        "discard.global.L2 [%rd1], 128;", "discard.L2 [%rd1], 128;"}) {
+    EXPECT_THAT(policy(Line), HasSubstr("beyond its launch")) << Line;
+    EXPECT_EQ(policy(Line, Line), "") << Line;
+  }
+  EXPECT_THAT(policy("prefetch.global.L2::evict_last [%rd1];"),
+              StartsWith("prefetch.global.L2::evict_last, the like of which"));
+}
+
+TEST(Ptx, MayUseCachesWithinALaunch) {
+  for (const std::string Line :
+       {"ld.global.ca.f32 %f1, [%rd1];",
+        "ld.global.cg.v2.b64 {%rd1, %rd2}, "
+        "[%rd3];",
+        "ld.global.cs.f32 %f1, [%rd1];", "ld.global.lu.f32 %f1, [%rd1];",
+        "st.global.wt.f32 [%rd1], %f1;",
+        "ld.global.nc.L1::evict_last.f32 %f1, "
+        "[%rd1];",
+        "ld.global.L2::128B.b32 %r1, [%rd1];", "prefetch.global.L2 [%rd1];",
+        "prefetch.global.L2::evict_normal [%rd1];", "prefetchu.L1 [%rd1];",
+        "applypriority.global.L2::evict_normal [%rd1], 128;",
+        "createpolicy.fractional.L2::evict_first.b64 %rd2;",
+        "cp.async.bulk.prefetch.L2.global [%rd1], %r1;"})
+    EXPECT_EQ(policy(Line), "") << Line;
+}
+
+/// A hint for what is read once, to begin with.
+TEST(Ptx, AnotherPolicyForAHintIsNew) {
+  const std::string Hint = "createpolicy.fractional.L2::evict_first.b64 %rd2;\n"
+                           "ld.global.L2::cache_hint.f32 %f1, [%rd1], %rd2;\n";
+  EXPECT_EQ(policy(Hint + Hint, Hint), "");
+  EXPECT_THAT(policy("createpolicy.fractional.L2::evict_last.b64 %rd2;\n"
+                     "ld.global.L2::cache_hint.f32 %f1, [%rd1], %rd2;\n",
+                     Hint),
+              StartsWith("createpolicy.fractional.L2::evict_last.b64"));
 }
 
 TEST(Ptx, SurvivesAnyText) {

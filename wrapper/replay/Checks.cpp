@@ -43,6 +43,7 @@ trust::Judgement Session::makeCheck(Check What, CheckMethod Method,
 trust::Judgement Session::checkBefore(Evaluation &E) {
   static constexpr std::pair<Check, CheckMethod> Table[] = {
       {Check::Precision, &Session::checkPrecision},
+      {Check::Cache, &Session::checkCache},
       {Check::Trace, &Session::checkTrace},
       {Check::Coverage, &Session::checkCoverage},
   };

@@ -196,6 +196,8 @@ private:
   CheckOutcome runFrozen(const std::string &VariantJson, size_t Pattern,
                          Evaluation &E);
   CheckOutcome checkPrecision(Evaluation &E);
+  CheckOutcome checkCache(Evaluation &E);
+  trust::Judgement readBothPtx(Evaluation &E);
   trust::Judgement readPtx(const std::string &VariantJson,
                            std::optional<trust::Ptx> &Into);
   CheckOutcome checkNoOp(Evaluation &E);

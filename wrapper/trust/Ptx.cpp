@@ -201,6 +201,7 @@ private:
     Into.SharesMemory |= Name.find(".shared") != Name.npos;
     const std::string_view Base =
         std::string_view(Name).substr(0, Name.find('.'));
+    noteCachePolicies(Name, Base);
     if (Base == "nanosleep")
       Into.Clocks.emplace(Base);
     for (std::string_view Word : Words)
@@ -209,6 +210,15 @@ private:
           Into.Clocks.emplace(Word);
     if (Base == "call" && callsRegister(Text))
       Into.CallsPointers = true;
+  }
+
+  /// A policy may be any number: of a hint nobody knows what it asks for.
+  void noteCachePolicies(const std::string &Name, std::string_view Base) {
+    for (const char *Kind : {"L2::evict_last", "L2::cache_hint"})
+      if ((Name + ".").find("." + std::string(Kind) + ".") != Name.npos)
+        Into.CachePolicies.emplace(Kind, Name);
+    if (Base == "discard" || Name.starts_with("createpolicy.cvt"))
+      Into.CachePolicies.emplace(Base, Name);
   }
 
   /// Outside of the lists of results and arguments.
@@ -293,6 +303,15 @@ std::string ptxRefusal(const Ptx &Original, const Ptx &Given,
            ", which no recording of this kernel holds (constants: .const)";
   if (Given.CallsPointers && !Original.CallsPointers)
     return "the PTX calls through pointers, which the original does not";
+  return {};
+}
+
+std::string newCachePolicy(const Ptx &Original, const Ptx &Variant) {
+  for (const auto &[Kind, Instruction] : Variant.CachePolicies)
+    if (!Original.CachePolicies.count(Kind))
+      return Instruction +
+             ", the like of which the original does not have, acts on the L2 "
+             "cache beyond its launch: the next one is faster for it";
   return {};
 }
 

@@ -27,6 +27,9 @@ struct Ptx {
   std::set<std::string> Externs, Variables;
   /// What tells one launch from another: "%clock64", "nanosleep", ...
   std::set<std::string> Clocks;
+  /// What acts on the L2 cache beyond a launch, with the instruction that does:
+  /// "L2::evict_last" of "prefetch.global.L2::evict_last", ...
+  std::map<std::string, std::string> CachePolicies;
   bool CallsPointers = false;
   bool SharesMemory = false; // declares or accesses a block's memory
   /// With their modifiers ("fma.rn.f32"), of all functions.
@@ -44,5 +47,12 @@ bool synchronizes(const Ptx &Text);
 /// or variables that Original does not have. Empty where it can.
 std::string ptxRefusal(const Ptx &Original, const Ptx &Given,
                        const std::string &Kernel);
+
+/// What keeps data in the L2 cache beyond the launch, or takes it out, and is
+/// new in Variant, in words: the flush between cold launches does not reach it,
+/// and the next launch's time would be flattered. Empty where there is nothing.
+/// Levels of prefetches, priorities of L1 and cache operators end with the
+/// launch or the flush and are none.
+std::string newCachePolicy(const Ptx &Original, const Ptx &Variant);
 
 } // namespace r3::trust
