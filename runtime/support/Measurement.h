@@ -68,6 +68,7 @@ struct Operations {
 /// (wrapper/trust/Floor.h).
 struct FloorReport {
   double ColdUs = 0, WarmUs = 0; // 0: not known, since it was not traced
+  std::string ColdBy, WarmBy;    // what bounds it: "memory", "float arithmetic"
   uint64_t ReadBytes = 0, WrittenBytes = 0; // of the original, in sectors
   Operations Counted;                       // of the code itself
   /// Why operations are not counted, and bytes alone make the floor; empty:

@@ -260,6 +260,8 @@ static FloorReport readFloor(const json::Value &From) {
   FloorReport F;
   F.ColdUs = json::real(From, "coldUs", 0);
   F.WarmUs = json::real(From, "warmUs", 0);
+  F.ColdBy = json::text(From, "coldBy", "");
+  F.WarmBy = json::text(From, "warmBy", "");
   F.ReadBytes = json::number(From, "readBytes", 0);
   F.WrittenBytes = json::number(From, "writtenBytes", 0);
   if (const json::Value *Counted = json::object(From, "operations"))

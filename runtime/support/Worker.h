@@ -19,8 +19,9 @@
 //            -> {outcome, message, bitExact, readBytes, writtenBytes,
 //                poisonedBytes, untraced, buffers: [{name, address, size,
 //                type, changedBytes, maxDifference, rms}], originalNs: [..],
-//                programNs, floor: {coldUs, warmUs, readBytes, writtenBytes,
-//                operations: {float, double, half}, uncounted}}
+//                programNs, floor: {coldUs, warmUs, coldBy, warmBy,
+//                readBytes, writtenBytes, operations: {float, double, half},
+//                uncounted}}
 //   know     {binaries: [{code, ir, ptx}]}   binaries of the loaded kernel that
 //            `once` means, beside those of earlier requests with it, and what
 //            they were made of

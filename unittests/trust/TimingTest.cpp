@@ -161,26 +161,42 @@ TEST(Floor, SectorsCountOnce) {
 const RatesReport H{5, 4.5e6, 9e6, 30e6, 15e6, 60e6, 60'000'000};
 
 TEST(Floor, LongestOfMemoryCacheAndArithmeticAfterAnEmptyLaunch) {
-  EXPECT_DOUBLE_EQ(floorUs({}, H, CacheMode::Cold), 5);
+  EXPECT_DOUBLE_EQ(floorOf({}, H, CacheMode::Cold).Us, 5);
   // 90 MB cold: 20 us from memory, 10 us through L2.
-  EXPECT_DOUBLE_EQ(floorUs({90'000'000, 0, 0}, H, CacheMode::Cold), 25);
+  EXPECT_DOUBLE_EQ(floorOf({90'000'000, 0, 0}, H, CacheMode::Cold).Us, 25);
   // Warm: L2 holds 60 MB, so memory needs 6.7 us.
-  EXPECT_DOUBLE_EQ(floorUs({90'000'000, 0, 0}, H, CacheMode::Warm), 15);
+  EXPECT_DOUBLE_EQ(floorOf({90'000'000, 0, 0}, H, CacheMode::Warm).Us, 15);
   // Written bytes may stay in L2.
-  EXPECT_DOUBLE_EQ(floorUs({0, 45'000'000, 0}, H, CacheMode::Cold), 10);
-  EXPECT_DOUBLE_EQ(floorUs({0, 240'000'000, 0}, H, CacheMode::Cold), 45);
+  EXPECT_DOUBLE_EQ(floorOf({0, 45'000'000, 0}, H, CacheMode::Cold).Us, 10);
+  EXPECT_DOUBLE_EQ(floorOf({0, 240'000'000, 0}, H, CacheMode::Cold).Us, 45);
   const uint64_t Many = 3'000'000'000;
   for (auto [Counted, Us] : {std::pair(Operations{Many, 0, 0}, 105),
                              {{0, Many, 0}, 205},
                              {{0, 0, Many}, 55},
                              {{Many, Many, Many}, 205},
                              {{Many / 10, 0, 0}, 25}})
-    EXPECT_DOUBLE_EQ(floorUs({90'000'000, 0, Counted}, H, CacheMode::Cold), Us);
+    EXPECT_DOUBLE_EQ(floorOf({90'000'000, 0, Counted}, H, CacheMode::Cold).Us,
+                     Us);
   RatesReport Unknown;
   Unknown.EmptyLaunchUs = 5;
-  EXPECT_DOUBLE_EQ(floorUs({1u << 30, 1u << 30, {Many, Many, Many}}, Unknown,
-                           CacheMode::Cold),
+  EXPECT_DOUBLE_EQ(floorOf({1u << 30, 1u << 30, {Many, Many, Many}}, Unknown,
+                           CacheMode::Cold)
+                       .Us,
                    5);
+}
+
+TEST(Floor, SaysWhatBoundsIt) {
+  const uint64_t Many = 3'000'000'000;
+  for (const auto &[Launch, By] :
+       {std::pair(Work{}, "an empty launch"),
+        {{90'000'000, 0, {}}, "memory"},
+        {{0, 45'000'000, {}}, "the L2 cache"},
+        {{90'000'000, 0, {Many, 0, 0}}, "float arithmetic"},
+        {{90'000'000, 0, {0, Many, 0}}, "double arithmetic"},
+        {{90'000'000, 0, {0, 0, Many}}, "half arithmetic"}})
+    EXPECT_STREQ(floorOf(Launch, H, CacheMode::Cold).By, By);
+  EXPECT_STREQ(floorOf({45'000'000, 0, {}}, H, CacheMode::Warm).By,
+               "the L2 cache");
 }
 
 TEST(Floor, NineTenthsAreAFlag) {

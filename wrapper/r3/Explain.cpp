@@ -312,7 +312,8 @@ private:
       if (json::real(T, "otherRatio", 0) > 0)
         line("", "in the other cache mode " + number(T, "otherRatio", "%.3fx"));
       if (json::real(T, "floorUs", 0) > 0)
-        line("", floorText(json::real(T, "floorUs", 0), floorOf(T)));
+        line("", floorText(json::real(T, "floorUs", 0),
+                           json::text(T, "floorBy", ""), floorOf(T)));
       if (const json::Value *Warnings = json::array(T, "warnings"))
         for (const json::Value &Text : Warnings->GetArray())
           line("", Text.IsString() ? Text.GetString() : "");

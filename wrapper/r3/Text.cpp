@@ -55,9 +55,11 @@ std::string gainText(double Median, double Low, double High) {
   return format("%.3fx [%.3f, %.3f]", Median, Low, High);
 }
 
-std::string floorText(double Us, const FloorReport &Of) {
-  std::string Text = format("floor %.2f us: ", Us) + bytesText(Of.ReadBytes) +
-                     " read, " + bytesText(Of.WrittenBytes) + " written";
+std::string floorText(double Us, const std::string &By, const FloorReport &Of) {
+  std::string Text = format("floor %.2f us", Us) +
+                     (By.empty() ? "" : " by " + By) + ": " +
+                     bytesText(Of.ReadBytes) + " read, " +
+                     bytesText(Of.WrittenBytes) + " written";
   for (auto [Count, Type] : {std::pair(Of.Counted.Float, "float"),
                              std::pair(Of.Counted.Double, "double"),
                              std::pair(Of.Counted.Half, "half")})

@@ -18,8 +18,9 @@ std::string clockText(uint64_t Milliseconds); // "06:10", "1:02:03"
 std::string countText(uint64_t Count);        // "4,812"
 std::string percentText(double Share);        // 0.621 -> "62.1 %"
 std::string gainText(double Median, double Low, double High); // "1.62x [..]"
-/// "floor 33.10 us: 1.2 MB read, 1.2 MB written, 4,812 float operations".
-std::string floorText(double Us, const FloorReport &Of);
+/// "floor 33.10 us by memory: 1.2 MB read, 1.2 MB written, 4,812 float
+/// operations". By: empty, where that was not said.
+std::string floorText(double Us, const std::string &By, const FloorReport &Of);
 /// "1 kernel", "3 kernels".
 std::string plural(uint64_t Count, std::string_view Word);
 /// Control characters become '?': text from files must not steer a terminal.

@@ -458,7 +458,7 @@ private:
         line((G.Judged.Accepted ? "confirmed: " : "no gain is confirmed: ") +
              G.Judged.Message);
       if (G.FloorUs > 0)
-        line(floorText(G.FloorUs, G.Floor));
+        line(floorText(G.FloorUs, G.FloorBy, G.Floor));
       for (const std::string &Text : G.Warnings)
         line(Text);
     }

@@ -81,6 +81,7 @@ void Writer::times(const RecordingGain &G) {
   number("originalUs", G.OriginalUs);
   number("variantUs", G.VariantUs);
   number("floorUs", G.FloorUs);
+  text("floorBy", G.FloorBy);
   count("readBytes", G.Floor.ReadBytes);
   count("writtenBytes", G.Floor.WrittenBytes);
   count("floatOperations", G.Floor.Counted.Float);

@@ -11,9 +11,9 @@
 //    original, variant: {code, registers, shared, spills},
 //    times: [{recording, mode, accepted, message, ratio, atLeast, atMost,
 //             otherRatio, needed, error, steady, dropped, processes,
-//             originalUs, variantUs, floorUs, readBytes, writtenBytes,
-//             floatOperations, doubleOperations, halfOperations, uncounted,
-//             aa: [ratio], warnings: [text]}],
+//             originalUs, variantUs, floorUs, floorBy, readBytes,
+//             writtenBytes, floatOperations, doubleOperations,
+//             halfOperations, uncounted, aa: [ratio], warnings: [text]}],
 //    baselines: [{name, message, ratio, atLeast, atMost}]}
 #pragma once
 

@@ -421,7 +421,9 @@ void Gate::judge(const std::vector<Timed> &All) {
     G.Warnings = T.Warnings;
     if (T.Recording < Report.Variant.Floors.size())
       G.Floor = Report.Variant.Floors[T.Recording];
-    G.FloorUs = G.Mode == CacheMode::Cold ? G.Floor.ColdUs : G.Floor.WarmUs;
+    const bool IsCold = G.Mode == CacheMode::Cold;
+    G.FloorUs = IsCold ? G.Floor.ColdUs : G.Floor.WarmUs;
+    G.FloorBy = IsCold ? G.Floor.ColdBy : G.Floor.WarmBy;
     const Timed::Side &Own = T.side(G.Mode);
     const Timed::Side &Other =
         T.side(G.Mode == CacheMode::Cold ? CacheMode::Warm : CacheMode::Cold);

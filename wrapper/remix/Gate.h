@@ -42,6 +42,7 @@ struct RecordingGain {
   std::optional<double> AtMost;         // upper bound of the median ratio
   double OriginalUs = 0, VariantUs = 0; // medians in that mode
   double FloorUs = 0;                   // in that mode; 0: not known
+  std::string FloorBy;                  // what bounds it
   FloorReport Floor;                    // what it follows from
   std::vector<double> AaRatios;         // one a process
   size_t Processes = 0;

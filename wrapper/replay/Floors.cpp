@@ -56,8 +56,12 @@ FloorReport Session::floorOf(size_t Index, const char *Slot,
     F.WrittenBytes += trust::bytesInSectors(R.Written);
   }
   const trust::Work Launch{F.ReadBytes, F.WrittenBytes, F.Counted};
-  F.ColdUs = trust::floorUs(Launch, *Rates, CacheMode::Cold);
-  F.WarmUs = trust::floorUs(Launch, *Rates, CacheMode::Warm);
+  const trust::Floor Cold = trust::floorOf(Launch, *Rates, CacheMode::Cold);
+  const trust::Floor Warm = trust::floorOf(Launch, *Rates, CacheMode::Warm);
+  F.ColdUs = Cold.Us;
+  F.WarmUs = Warm.Us;
+  F.ColdBy = Cold.By;
+  F.WarmBy = Warm.By;
   return F;
 }
 

@@ -252,6 +252,8 @@ std::string floorJson(const FloorReport &Floor) {
   return Message()
       .real("coldUs", Floor.ColdUs)
       .real("warmUs", Floor.WarmUs)
+      .text("coldBy", Floor.ColdBy)
+      .text("warmBy", Floor.WarmBy)
       .number("readBytes", Floor.ReadBytes)
       .number("writtenBytes", Floor.WrittenBytes)
       .raw("operations", operationsJson(Floor.Counted))

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "wrapper/trust/Floor.h"
 
-#include <algorithm>
-
 namespace r3::trust {
 
 namespace {
@@ -27,20 +25,27 @@ uint64_t bytesInSectors(const IntervalSet &Set) {
   return Sectors * SectorBytes;
 }
 
-double floorUs(const Work &Launch, const RatesReport &Rates, CacheMode Mode) {
+Floor floorOf(const Work &Launch, const RatesReport &Rates, CacheMode Mode) {
   const uint64_t ColdRead = Mode == CacheMode::Cold
                                 ? Launch.ReadBytes
                                 : beyond(Launch.ReadBytes, Rates.L2Bytes);
   const uint64_t FromMemory =
       ColdRead + beyond(Launch.WriteBytes, Rates.L2Bytes);
-  return Rates.EmptyLaunchUs +
-         std::max(
-             {timeUs(double(FromMemory), Rates.MemoryBytesPerUs),
-              timeUs(double(Launch.ReadBytes) + double(Launch.WriteBytes),
-                     Rates.L2BytesPerUs),
-              timeUs(double(Launch.Counted.Float), Rates.FloatFlopsPerUs),
-              timeUs(double(Launch.Counted.Double), Rates.DoubleFlopsPerUs),
-              timeUs(double(Launch.Counted.Half), Rates.HalfFlopsPerUs)});
+  const double Through = double(Launch.ReadBytes) + double(Launch.WriteBytes);
+  const Operations &Made = Launch.Counted;
+  const Floor Needs[] = {
+      {timeUs(double(FromMemory), Rates.MemoryBytesPerUs), "memory"},
+      {timeUs(Through, Rates.L2BytesPerUs), "the L2 cache"},
+      {timeUs(double(Made.Float), Rates.FloatFlopsPerUs), "float arithmetic"},
+      {timeUs(double(Made.Double), Rates.DoubleFlopsPerUs),
+       "double arithmetic"},
+      {timeUs(double(Made.Half), Rates.HalfFlopsPerUs), "half arithmetic"}};
+  Floor Longest;
+  for (const Floor &Need : Needs)
+    if (Need.Us > Longest.Us)
+      Longest = Need;
+  Longest.Us += Rates.EmptyLaunchUs;
+  return Longest;
 }
 
 bool isBelowFloor(double TimeUs, double FloorUs) {

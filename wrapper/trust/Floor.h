@@ -33,11 +33,18 @@ struct Work {
   Operations Counted;
 };
 
+/// By: what needs the longest, "memory", "the L2 cache", "float arithmetic",
+/// "double arithmetic", "half arithmetic"; else "an empty launch".
+struct Floor {
+  double Us = 0;
+  const char *By = "an empty launch";
+};
+
 /// EmptyLaunchUs + max((cold R + max(0, W - L2)) / memory, (R + W) / L2,
 /// flops / peak). Cold R is all of R after a flush, and what the L2 cache
 /// cannot hold of it where it is warm. 1 GB/s is 1,000 bytes/us, 1 TFLOP/s is
 /// 1,000,000 flops/us. A rate of 0 is not known and bounds nothing.
-double floorUs(const Work &Launch, const RatesReport &Rates, CacheMode Mode);
+Floor floorOf(const Work &Launch, const RatesReport &Rates, CacheMode Mode);
 
 /// Faster than 0.9 floors.
 bool isBelowFloor(double TimeUs, double FloorUs);
