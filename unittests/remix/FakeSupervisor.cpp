@@ -7,9 +7,10 @@
 // A variant whose JSON contains TEXT ends in OUTCOME: "lose" dies without an
 // answer, "hang" gives none, "unsteady" makes prepare fail, "torn" makes
 // batches of it lack a time, anything else is a name of Outcome.def. "floor"
-// makes a kernel whose recordings' paths contain TEXT as fast as memory. log=
-// gets the JSON of every variant that was run; scatter makes
-// gains vary by up to a tenth, "fast" variants that contain TEXT the fastest.
+// makes a kernel whose recordings' paths contain TEXT as fast as memory,
+// "below" gives variants that contain TEXT a floor of ten times what they take.
+// log= gets the JSON of every variant that was run; scatter makes gains vary by
+// up to a tenth, "fast" variants that contain TEXT the fastest.
 #include "runtime/support/Json.h"
 #include "runtime/support/Options.h"
 #include "runtime/support/Protocol.h"
@@ -166,16 +167,22 @@ private:
     if (Skipped.count(Code))
       return R"({"verb":"reply","outcome":"duplicate","code":")" + Code + "\"}";
     note(Text);
-    return times(gainOf(Text), Code, floors(Request));
+    return times(gainOf(Text), Code, floors(Request, Text));
   }
 
-  static std::string floors(const json::Value &Request) {
+  std::string floors(const json::Value &Request, const std::string &Text) {
+    const bool IsBelow =
+        Rules.count("below") && Text.find(Rules["below"]) != std::string::npos;
+    const double Us = IsBelow ? 1e4 / gainOf(Text) : 0.5;
     std::string All;
     const json::Value *List = json::array(Request, "recordings");
     if (List && json::boolean(Request, "floors", false))
       for (size_t I = 0; I < List->Size(); ++I)
         All += (I ? "," : "") +
-               std::string(R"({"coldUs":0.5,"warmUs":0.25,"readBytes":1024,)"
+               std::string(R"({"coldUs":)" + std::to_string(Us) +
+                           R"(,"warmUs":)" + std::to_string(Us / 2) +
+                           R"(,"coldBy":"memory","warmBy":"float arithmetic",)"
+                           R"("readBytes":1024,)"
                            R"("writtenBytes":2048,"operations":{"float":4812,)"
                            R"("double":7},"uncounted":"made up"})");
     return All;
@@ -196,8 +203,8 @@ private:
 
   /// Rules that are no outcomes.
   static bool isSetting(const std::string &Name) {
-    for (const char *One :
-         {"fast", "floor", "log", "scatter", "slow", "torn", "unsteady"})
+    for (const char *One : {"below", "fast", "floor", "log", "scatter", "slow",
+                            "torn", "unsteady"})
       if (Name == One)
         return true;
     return false;

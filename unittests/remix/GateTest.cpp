@@ -108,6 +108,8 @@ public:
     R.Message = R.Result == Outcome::Ok ? "" : "y[3] differs";
     FloorReport Floor;
     Floor.ColdUs = Floor.WarmUs = W.FloorUs;
+    Floor.ColdBy = "memory";
+    Floor.WarmBy = "the L2 cache";
     if (What.Floors)
       R.Floors.resize(W.Recordings, Floor);
     return R;
@@ -390,6 +392,13 @@ TEST_F(GateTest, ATimeBelowTheFloorIsSaid) {
   ASSERT_TRUE(R);
   ASSERT_FALSE(R->Gains[0].Warnings.empty());
   EXPECT_THAT(R->Gains[0].Warnings[0], HasSubstr("below what memory"));
+  EXPECT_TRUE(R->Accepted); // a flag, not a verdict
+  EXPECT_EQ(R->Gains[0].FloorBy, "memory");
+  EXPECT_EQ(R->Gains[1].FloorBy, "the L2 cache"); // where caches are warm
+  W.FloorUs = 100; // what it takes is above nine tenths of that
+  R = run();
+  ASSERT_TRUE(R);
+  EXPECT_TRUE(R->Gains[0].Warnings.empty());
 }
 
 TEST_F(GateTest, StopsWhenItIsTold) {
