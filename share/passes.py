@@ -4,7 +4,8 @@
 # compares it with that:
 #
 #   passes.py make FILE           tries every pass on every kernel
-#   passes.py compare FILE        names, kinds and parameters, and whether opt
+#   passes.py compare FILE        names, kinds and parameters, whether opt takes
+#                                 each parameter that a search would give, and
 #                                 runs what the file calls usable on one kernel
 #
 # A pass is what `opt --print-passes` names. Each is run alone on device code
@@ -51,6 +52,8 @@ REFUSED = (
 # Written with a parameter: without it instcombine ends the process where code
 # needs more than one round, and the other is not known at all.
 NEEDED = {"instcombine": "no-verify-fixpoint", "expand-ir-insts": "O2"}
+# What the search gives as N, if LLVM takes it (PassCatalogue.cpp).
+NUMBERS = [1 << exponent for exponent in range(11)]
 # Prefixes of PTX instructions that a program's meaning hangs on.
 KEPT = ("atom.|red.", "bar.sync|barrier.sync")
 
@@ -217,6 +220,30 @@ def spelling(one):
             one.name)
 
 
+def is_accepted(tools, spelled):
+    """Whether opt can read all of these (pass, parameter)."""
+    passes = [NESTED[one.lists[0]] % ("%s<%s>" % (one.name, parameter))
+              for one, parameter in spelled]
+    return not run([tools.opt, "-disable-output",
+                    "-passes=" + ",".join(passes)]).returncode
+
+
+def largest_numbers(tools, one):
+    """"guard=64" of a parameter that takes not all numbers that a search has."""
+    found = []
+    for parameter in one.parameters:
+        name, equals, value = parameter.partition("=")
+        if not equals or value != "N" or "[" in name:
+            continue
+        spelled = [(one, "%s=%d" % (name, number)) for number in NUMBERS]
+        if is_accepted(tools, spelled):
+            continue
+        taken = [number for number, each in zip(NUMBERS, spelled)
+                 if is_accepted(tools, [each])]
+        found.append("%s=%d" % (name, max(taken, default=0)))
+    return found
+
+
 def judge_all(trials, passes, jobs):
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         return list(pool.map(lambda one: judge(trials, one), passes))
@@ -226,7 +253,7 @@ def quoted(words):
     return "[" + ", ".join('"%s"' % word for word in words) + "]"
 
 
-def text_of(version, passes, verdicts):
+def text_of(tools, version, passes, verdicts):
     good = sum(1 for usable, *_ in verdicts if usable)
     lines = ["# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception", "#",
              "# Passes of LLVM %s, made by share/passes.py: %d of %d are usable."
@@ -234,12 +261,17 @@ def text_of(version, passes, verdicts):
              "# kind: where a pass belongs; lists: where it may stand; "
              "unusable: why nowhere;",
              "# needed: the parameter that is always written; idle: it changed no "
-             "code.", 'llvm = "%s"' % version]
+             "code;",
+             "# largest: of numbers that are less than what others take.",
+             'llvm = "%s"' % version]
     for one, (usable, why, changed) in zip(passes, verdicts):
         lines += ["", "[[pass]]", 'name = "%s"' % one.name,
                   'kind = "%s"' % one.lists[0]]
         if one.parameters:
             lines.append("parameters = " + quoted(one.parameters))
+        largest = largest_numbers(tools, one) if usable else []
+        if largest:
+            lines.append("largest = " + quoted(largest))
         if one.needed:
             lines.append('needed = "%s"' % one.needed)
         lines.append("lists = " + quoted(usable) if usable
@@ -268,6 +300,29 @@ def read_catalogue(path):
     return version, {(e["name"], e["kind"]): e for e in entries}
 
 
+def proposed(entry):
+    """Parameters, one at a time, as PassCatalogue.cpp has them of an entry."""
+    largest = dict(each.split("=") for each in entry.get("largest", []))
+    for parameter in entry.get("parameters", []):
+        name, equals, value = parameter.partition("=")
+        if not equals:
+            yield name
+        elif value == "N" and "[" not in name:
+            yield from ("%s=%d" % (name, number) for number in NUMBERS
+                        if number <= int(largest.get(name, NUMBERS[-1])))
+
+
+def refused_parameters(tools, usable, here, catalogue):
+    """All at once, and one by one only where LLVM does not take them all."""
+    spelled = [(here[key], parameter) for key in usable
+               for parameter in proposed(catalogue[key])]
+    if is_accepted(tools, spelled):
+        return
+    for one, parameter in spelled:
+        if not is_accepted(tools, [(one, parameter)]):
+            yield "%s: LLVM takes no parameter %s" % (one.name, parameter)
+
+
 def differences(trials, passes, catalogue, jobs):
     here = {(one.name, one.lists[0]): one for one in passes}
     for key in sorted(here.keys() - catalogue.keys()):
@@ -281,6 +336,14 @@ def differences(trials, passes, catalogue, jobs):
             yield "%s (%s): parameters %s, the catalogue says %s" % (
                 *key, ";".join(here[key].parameters), ";".join(written))
     usable = [key for key in both if "lists" in catalogue[key]]
+    for key in usable:
+        largest = largest_numbers(trials.tools, here[key])
+        written = catalogue[key].get("largest", [])
+        if largest != written:
+            yield "%s: largest numbers %s, the catalogue says %s" % (
+                key[0], ";".join(largest) or "as of others",
+                ";".join(written) or "none")
+    yield from refused_parameters(trials.tools, usable, here, catalogue)
     chosen = [here[key]._replace(lists=tuple(catalogue[key]["lists"]))
               for key in usable]
     for one, (found, why, _) in zip(chosen, judge_all(trials, chosen, jobs)):
@@ -313,7 +376,7 @@ def main():
             verdicts = judge_all(Trials(tools, folder, KERNELS, PLACES),
                                  passes, tools.jobs)
             with open(tools.file, "w", encoding="utf-8") as file:
-                file.write(text_of(version, passes, verdicts))
+                file.write(text_of(tools, version, passes, verdicts))
             return
         written, catalogue = read_catalogue(tools.file)
         trials = Trials(tools, folder, KERNELS[:1], PLACES[:1])

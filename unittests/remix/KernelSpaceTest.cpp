@@ -48,6 +48,12 @@ name = "indvars"
 kind = "loop"
 lists = ["loop", "loop-mssa"]
 [[pass]]
+name = "bounds-checking"
+kind = "function"
+parameters = ["guard=N", "other=N"]
+largest = ["guard=2", "other=0"]
+lists = ["function"]
+[[pass]]
 name = "globaldce"
 kind = "module"
 lists = ["module"]
@@ -82,7 +88,7 @@ PassCatalogue catalogue() {
 TEST(PassCatalogueTest, ReadsWhatIsUsable) {
   PassCatalogue C = catalogue();
   EXPECT_EQ(C.Llvm, "22.1");
-  EXPECT_EQ(C.Usable.size(), 9u);
+  EXPECT_EQ(C.Usable.size(), 10u);
   EXPECT_EQ(C.Unusable, 1u);
   EXPECT_FALSE(C.find("aa-eval"));
   ASSERT_TRUE(C.find("licm"));
@@ -103,6 +109,10 @@ TEST(PassCatalogueTest, SaysWhatIsWrong) {
   EXPECT_TRUE(Wrong(Head + "lists = ['graph']", "'graph' is no list"));
   EXPECT_TRUE(Wrong(Head + "lists = 'function'", "lists: a list expected"));
   EXPECT_TRUE(Wrong(Head + "list = ['function']", "list: unknown key"));
+  for (const char *Text : {"", "n", "n=", "n=-1", "n=4x", "n=2048"})
+    EXPECT_TRUE(Wrong(Head + "largest = ['" + Text + "']",
+                      "is no NAME=NUMBER up to 1024"))
+        << Text;
 }
 
 TEST(PassCatalogueTest, ASettingIsATextAndBack) {
@@ -127,6 +137,11 @@ TEST(PassCatalogueTest, ASettingIsATextAndBack) {
   // What excludes each other is given once.
   const CatalogPass &Sroa = C.Usable[*C.find("sroa")];
   EXPECT_EQ(Sroa.settingCount(), 3);
+  // Numbers up to the largest; of what takes none there are none.
+  const CatalogPass &Checks = C.Usable[*C.find("bounds-checking")];
+  EXPECT_EQ(Checks.settingCount(), 3);
+  EXPECT_EQ(Checks.text(1), "bounds-checking<guard=1>");
+  EXPECT_EQ(Checks.text(2), "bounds-checking<guard=2>");
   // Needed, and not once more.
   const CatalogPass &Combine = C.Usable[*C.find("instcombine")];
   EXPECT_EQ(Combine.text(0), "instcombine<no-verify-fixpoint>");

@@ -15,6 +15,8 @@ for one in passes:
     if name == "licm":
         one = one.replace('lists = ["loop-mssa"]',
                           'lists = ["loop", "loop-mssa"]')
+    elif name == "bounds-checking":
+        one = one.replace('"guard=64"', '"guard=128"')
     elif "lists" in one:
         one = one.split("lists")[0] + 'unusable = "not tried here"\n'
     kept.append(one)

@@ -9,38 +9,48 @@
 #include "wrapper/remix/PipelineText.h"
 
 #include <algorithm>
+#include <charconv>
 #include <limits>
+#include <map>
 
 namespace r3 {
 
 namespace {
 
-/// Numbers that a parameter is given: powers of two up to this.
-constexpr unsigned LargestExponent = 10;
+/// Numbers that a parameter is given: powers of two up to this, or to what the
+/// catalogue says.
+constexpr uint64_t LargestNumber = 1024;
 
 bool contains(const std::vector<std::string> &Words, std::string_view Word) {
   return std::find(Words.begin(), Words.end(), Word) != Words.end();
 }
 
-ParameterGroup numbers(const std::string &Name) {
+/// By name, of those that take less.
+using Limits = std::map<std::string, uint64_t, std::less<>>;
+
+ParameterGroup numbers(const std::string &Name, const Limits &Largest) {
   ParameterGroup Group;
   Group.IsNumber = true;
-  for (unsigned E = 0; E <= LargestExponent; ++E)
-    Group.Values.push_back(Name + "=" + std::to_string(1u << E));
+  const auto Found = Largest.find(Name);
+  const uint64_t Most = Found == Largest.end() ? LargestNumber : Found->second;
+  for (uint64_t Number = 1; Number <= Most; Number *= 2)
+    Group.Values.push_back(Name + "=" + std::to_string(Number));
   return Group;
 }
 
 /// "x" and "no-x" exclude each other, and so do all flags without such a
 /// partner ("O1" and "O2"). What takes something else than a number is left
 /// out.
-std::vector<ParameterGroup>
-groupsOf(const std::vector<std::string> &Parameters) {
+std::vector<ParameterGroup> groupsOf(const std::vector<std::string> &Parameters,
+                                     const Limits &Largest) {
   std::vector<ParameterGroup> Groups;
   ParameterGroup Single;
   for (const std::string &P : Parameters) {
     if (size_t Equals = P.find('='); Equals != std::string::npos) {
       if (P.substr(Equals) == "=N" && P.find('[') == std::string::npos)
-        Groups.push_back(numbers(P.substr(0, Equals)));
+        if (auto Taken = numbers(P.substr(0, Equals), Largest);
+            !Taken.Values.empty())
+          Groups.push_back(std::move(Taken));
       continue;
     }
     if (P.starts_with("no-") && contains(Parameters, P.substr(3)))
@@ -84,6 +94,25 @@ Error takeTexts(const toml::node &Value, std::vector<std::string> &Into) {
   return Error::success();
 }
 
+/// "guard=64".
+Error takeLimits(const toml::node &Value, Limits &Into) {
+  std::vector<std::string> Texts;
+  if (Error E = takeTexts(Value, Texts))
+    return E;
+  for (const std::string &Text : Texts) {
+    const size_t Equals = std::min(Text.find('='), Text.size());
+    const char *Begin = Text.data() + std::min(Equals + 1, Text.size());
+    const char *End = Text.data() + Text.size();
+    uint64_t Number = 0;
+    const auto Read = std::from_chars(Begin, End, Number);
+    if (Read.ec != std::errc() || Read.ptr != End || Number > LargestNumber)
+      return fail(ErrorCode::Damaged, "'%s' is no NAME=NUMBER up to %llu",
+                  Text.c_str(), static_cast<unsigned long long>(LargestNumber));
+    Into[Text.substr(0, Equals)] = Number;
+  }
+  return Error::success();
+}
+
 Error takeFlag(const toml::node &Value, bool &Into) {
   auto Flag = Value.value_exact<bool>();
   Into = Flag.value_or(false);
@@ -94,12 +123,14 @@ Error takeFlag(const toml::node &Value, bool &Into) {
 /// A pass, and whether it is usable.
 Error takePass(const toml::table &Table, CatalogPass &Pass, bool &Usable) {
   std::vector<std::string> Parameters;
+  Limits Largest;
   std::string Why;
   for (const auto &[Key, Value] : Table) {
     Error E = Key == "name"         ? takeText(Value, Pass.Name)
               : Key == "kind"       ? takeText(Value, Pass.Kind)
               : Key == "needed"     ? takeText(Value, Pass.Needed)
               : Key == "parameters" ? takeTexts(Value, Parameters)
+              : Key == "largest"    ? takeLimits(Value, Largest)
               : Key == "lists"      ? takeTexts(Value, Pass.Lists)
               : Key == "unusable"   ? takeText(Value, Why)
               : Key == "idle"       ? takeFlag(Value, Pass.IsIdle)
@@ -114,7 +145,7 @@ Error takePass(const toml::table &Table, CatalogPass &Pass, bool &Usable) {
     if (!contains({"module", "cgscc", "function", "loop", "loop-mssa"}, List))
       return fail(ErrorCode::Damaged, "%s: '%s' is no list of passes",
                   Pass.Name.c_str(), List.c_str());
-  Pass.Groups = groupsOf(Parameters);
+  Pass.Groups = groupsOf(Parameters, Largest);
   int64_t Settings = 1;
   for (const ParameterGroup &Group : Pass.Groups)
     Settings *= int64_t(Group.Values.size()) + 1;

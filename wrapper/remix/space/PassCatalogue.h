@@ -7,6 +7,7 @@
 //   name = "licm"
 //   kind = "loop"                  module, cgscc, function or loop
 //   parameters = ["a", "no-a"]     as opt prints them; NAME=N takes a number
+//   largest = ["guard=64"]         of an N that takes no more
 //   needed = "O2"                  a parameter that is always written
 //   lists = ["loop-mssa"]          where it may stand, or
 //   unusable = "why"
