@@ -198,6 +198,42 @@ TEST(BasePipelineTest, FindsTheShortestEdits) {
   EXPECT_FALSE(Base->editsOf(*parsePipeline(std::string(O2) + ",unheard"), 12));
 }
 
+TEST(BasePipelineTest, PassesBoundTheEdits) {
+  PassCatalogue C = catalogue();
+  auto Base = BasePipeline::parse(O2, C);
+  auto Other = BasePipeline::parse(O3, C);
+  ASSERT_TRUE(Base && Other);
+  // A gvn more; that it stands elsewhere is not seen.
+  EXPECT_EQ(leastEdits(Base->usesWith({}), Other->usesWith({})), 1u);
+  // Every single edit.
+  PassEdits All;
+  for (int32_t I = 0; I < int32_t(Base->sites().size()); ++I) {
+    const PipelineSite &Site = Base->sites()[size_t(I)];
+    if (!Site.IsGap)
+      All.push_back({I, PassEdit::Delete, 0});
+    for (int32_t Pass = 0; Pass < int32_t(C.Usable.size()); ++Pass)
+      for (int32_t S = 0; S < C.Usable[size_t(Pass)].settingCount(); ++S)
+        if (Site.IsGap
+                ? BasePipeline::canInsert(C.Usable[size_t(Pass)], Site.Kind)
+                : Site.CanSay && Site.Pass == Pass)
+          All.push_back({I, Pass, S});
+  }
+  size_t Exact = 0;
+  for (const PassEdit &Edit : All) {
+    const Pipeline Made = Base->edited({Edit});
+    const PassUses Uses = Base->usesWith({Edit});
+    for (const BasePipeline *From : {&*Base, &*Other}) {
+      auto Edits = From->editsOf(Made, 12);
+      ASSERT_TRUE(Edits) << pipelineText(Made);
+      const size_t Least = leastEdits(Uses, From->usesWith({}));
+      EXPECT_LE(Least, Edits->size()) << pipelineText(Made);
+      EXPECT_EQ(From->usesWith(*Edits), Uses) << pipelineText(Made);
+      Exact += Least == Edits->size();
+    }
+  }
+  EXPECT_GT(Exact, All.size());
+}
+
 TEST(BasePipelineTest, AManagerThatIsLeftEmptyGoes) {
   PassCatalogue C = catalogue();
   auto Base = BasePipeline::parse(O2, C);

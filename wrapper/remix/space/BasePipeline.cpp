@@ -154,6 +154,7 @@ void BasePipeline::build(const Element &From, const PassEdits &Edits,
     for (; Next < Edits.size() && Edits[Next].Site == Gap; ++Next)
       Into.push_back(inserted(Edits[Next], From.Kind));
   };
+  Into.reserve(From.Children.size() + Edits.size());
   for (const Element &E : From.Children) {
     Insert(E.Gap);
     if (E.IsManager) {

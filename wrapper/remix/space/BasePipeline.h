@@ -20,6 +20,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace r3 {
@@ -36,6 +37,14 @@ struct PassEdit {
 
 /// By site; those of one gap in their order.
 using PassEdits = std::vector<PassEdit>;
+
+/// The passes of a pipeline, each with its setting (-1 where the catalogue
+/// cannot say it), in order of these numbers. Without those that the catalogue
+/// does not have.
+using PassUses = std::vector<std::pair<int32_t, int32_t>>;
+
+/// Between pipelines with these passes lie at least so many edits.
+size_t leastEdits(const PassUses &A, const PassUses &B);
 
 struct PipelineSite {
   std::string Kind; // of the list
@@ -63,6 +72,7 @@ public:
   static bool canInsert(const CatalogPass &Pass, const std::string &Kind);
   /// Edits must be sorted by site and fit their sites.
   Pipeline edited(const PassEdits &Edits) const;
+  PassUses usesWith(const PassEdits &Edits) const;
   /// The edits that make Result; nothing where no edits do, or more than
   /// AtMost.
   std::optional<PassEdits> editsOf(const Pipeline &Result, size_t AtMost) const;

@@ -46,16 +46,6 @@ KernelSpace::make(const SpaceInput &Input, PassCatalogue Catalogue,
   return Space;
 }
 
-/// How few edits lie between two default pipelines; 0 where that is not known.
-size_t KernelSpace::distance(const Base &A, const Base &B) {
-  constexpr size_t Any = 1000;
-  if (!A.Printed || !B.Printed)
-    return 0;
-  auto There = A.Printed->editsOf(B.Printed->original(), Any);
-  auto Back = B.Printed->editsOf(A.Printed->original(), Any);
-  return There && Back ? std::min(There->size(), Back->size()) : 0;
-}
-
 /// The unit's own level comes first, and the printed form of O3, which is not
 /// the same as O3, is one more.
 Error KernelSpace::addBases(const SpaceInput &Input,
@@ -73,6 +63,7 @@ Error KernelSpace::addBases(const SpaceInput &Input,
       if (!Parsed)
         return Parsed.error().in("the printed pipeline of level " + Name);
       B.Printed = std::make_shared<const BasePipeline>(std::move(*Parsed));
+      B.Uses = B.Printed->usesWith({});
     }
     Bases.push_back(B);
   }
@@ -81,9 +72,6 @@ Error KernelSpace::addBases(const SpaceInput &Input,
       Bases.push_back(Bases[I]);
       Bases.back().IsPrinted = true;
     }
-  for (const Base &From : Bases)
-    for (const Base &To : Bases)
-      Distances.push_back(distance(From, To));
   return Error::success();
 }
 
@@ -143,16 +131,16 @@ bool KernelSpace::canonicalEdits(Parts &Made) const {
     return true;
   const BasePipeline &From = *Bases[Made.Base].Printed;
   const Pipeline Result = From.edited(Made.Edits);
+  const PassUses Uses = From.usesWith(Made.Edits);
   if (Result.empty())
     return false;
   std::optional<Parts> Best;
   for (size_t I = 0; I < Bases.size(); ++I) {
     const Base &B = Bases[I];
-    // What is that far from the base of Made is not nearer to the result.
     const size_t Nearest =
         Best ? Best->Edits.size() - 1 : std::min(Made.Edits.size(), EditLimit);
-    const size_t Apart = Distances[Made.Base * Bases.size() + I];
-    if (!B.Printed || Apart > Nearest + Made.Edits.size())
+    // O3 is there twice, and the first of equally near ones is it.
+    if (!B.Printed || B.IsPrinted || leastEdits(Uses, B.Uses) > Nearest)
       continue;
     if (auto Edits = B.Printed->editsOf(Result, Nearest))
       Best = Parts{I, Made.Values, std::move(*Edits)};

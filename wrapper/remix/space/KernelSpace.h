@@ -51,6 +51,7 @@ private:
     std::string Level;      // "O3"
     bool IsPrinted = false; // the printed form, where it is not the same
     std::shared_ptr<const BasePipeline> Printed;
+    PassUses Uses; // of Printed
   };
   struct Parts {
     size_t Base = 0;
@@ -68,7 +69,6 @@ private:
   };
 
   KernelSpace() = default;
-  static size_t distance(const Base &A, const Base &B);
   Error addBases(const SpaceInput &Input, const SpaceLimits &Limits);
   void collectPools(const SpaceLimits &Limits);
   size_t pickPass(const Pool &From, Random &Dice) const;
@@ -105,7 +105,6 @@ private:
   SpaceInput Input;
   PassCatalogue Catalogue;
   std::vector<Base> Bases;
-  std::vector<size_t> Distances; // of each base from each
   std::vector<Dimension> Dimensions;
   std::map<std::string, Pool> Pools;
   std::vector<size_t> UsualSetting; // of each pass, in the default pipelines

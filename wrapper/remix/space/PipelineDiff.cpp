@@ -20,11 +20,24 @@ struct BasePipeline::Aligner {
   using Elements = std::span<const Element>;
   using Nodes = std::span<const PassNode>;
 
+  /// Costs[I][J]: of A from I on becoming B from J on, where both have Begin
+  /// elements before them in common, which A and B are without.
+  struct Alignment {
+    Elements A;
+    Nodes B;
+    size_t Begin = 0;
+    std::vector<int64_t> Costs, Matches;
+    int64_t &at(size_t I, size_t J) { return Costs[I * (B.size() + 1) + J]; }
+    int64_t &match(size_t I, size_t J) {
+      return Matches[I * (B.size() + 1) + J];
+    }
+  };
+
   // What was found out, since lists are aligned again and again.
   std::map<std::pair<const PassNode *, std::string_view>,
            std::optional<PassEdit>>
       Insertions = {};
-  std::map<std::pair<const Element *, const PassNode *>, int64_t> MatchCosts =
+  std::map<std::pair<const Element *, const Pipeline *>, Alignment> Alignments =
       {};
 
   static bool isSame(const Element &E, const PassNode &Node) {
@@ -70,10 +83,7 @@ struct BasePipeline::Aligner {
     if (E.IsManager) {
       if (E.Name != Node.Name)
         return Impossible;
-      const auto Known = MatchCosts.find({&E, &Node});
-      if (Known != MatchCosts.end())
-        return Known->second;
-      return MatchCosts[{&E, &Node}] = cost(E.Children, Node.Children, E);
+      return aligned(E, Node.Children).at(0, 0);
     }
     if (E.Name == Node.Name)
       return 0;
@@ -96,54 +106,55 @@ struct BasePipeline::Aligner {
       ++Count;
     return Count;
   }
-  static void trim(Elements &A, Nodes &B) {
-    size_t Begin = commonPrefix(A, B);
-    A = A.subspan(Begin);
-    B = B.subspan(Begin);
-    size_t End = commonSuffix(A, B);
-    A = A.first(A.size() - End);
-    B = B.first(B.size() - End);
+  /// The children of E with a list of passes.
+  Alignment &aligned(const Element &E, const Pipeline &List) {
+    const auto Known = Alignments.find({&E, &List});
+    if (Known != Alignments.end())
+      return Known->second;
+    Alignment Made;
+    Made.Begin = commonPrefix(E.Children, List);
+    Made.A = Elements(E.Children).subspan(Made.Begin);
+    Made.B = Nodes(List).subspan(Made.Begin);
+    const size_t End = commonSuffix(Made.A, Made.B);
+    Made.A = Made.A.first(Made.A.size() - End);
+    Made.B = Made.B.first(Made.B.size() - End);
+    fill(Made, E.Kind);
+    return Alignments[{&E, &List}] = std::move(Made);
   }
 
-  /// Costs[I][J]: of A from I on becoming B from J on.
-  struct Table {
-    std::vector<int64_t> Costs, Matches;
-    size_t Width = 0;
-    int64_t &at(size_t I, size_t J) { return Costs[I * Width + J]; }
-    int64_t &match(size_t I, size_t J) { return Matches[I * Width + J]; }
-  };
-
-  Table align(Elements A, Nodes B, const std::string &Kind) {
-    Table T;
-    T.Width = B.size() + 1;
-    T.Costs.assign((A.size() + 1) * T.Width, Impossible);
-    T.Matches.assign(T.Costs.size(), Impossible);
-    T.at(A.size(), B.size()) = 0;
-    for (size_t I = A.size() + 1; I-- > 0;)
-      for (size_t J = B.size() + 1; J-- > 0;) {
-        // One edit changes the difference in length by one at most.
-        const int64_t Longer = int64_t(A.size() - I) - int64_t(B.size() - J);
-        if (std::abs(Longer) >= Limit || (I == A.size() && J == B.size()))
+  void fill(Alignment &Made, const std::string &Kind) {
+    const Elements A = Made.A;
+    const Nodes B = Made.B;
+    Made.Costs.assign((A.size() + 1) * (B.size() + 1), Impossible);
+    Made.Matches.assign(Made.Costs.size(), Impossible);
+    Made.at(A.size(), B.size()) = 0;
+    std::vector<std::optional<bool>> Fits(B.size());
+    auto fits = [&](size_t J) {
+      if (!Fits[J])
+        Fits[J] = insertion(B[J], Kind).has_value();
+      return *Fits[J];
+    };
+    for (size_t I = A.size() + 1; I-- > 0;) {
+      // One edit changes the difference in length by one at most.
+      const int64_t Same = int64_t(B.size()) - int64_t(A.size() - I);
+      const int64_t First = std::max<int64_t>(Same - Limit + 1, 0);
+      const int64_t Last = std::min(Same + Limit - 1, int64_t(B.size()));
+      for (int64_t Next = Last; Next >= First; --Next) {
+        const auto J = size_t(Next);
+        if (I == A.size() && J == B.size())
           continue;
         int64_t Best = Impossible;
-        if (I < A.size() && J < B.size() && T.at(I + 1, J + 1) < Limit) {
-          T.match(I, J) = matchCost(A[I], B[J]);
-          Best = T.match(I, J) + T.at(I + 1, J + 1);
+        if (I < A.size() && J < B.size() && Made.at(I + 1, J + 1) < Limit) {
+          Made.match(I, J) = matchCost(A[I], B[J]);
+          Best = Made.match(I, J) + Made.at(I + 1, J + 1);
         }
         if (I < A.size())
-          Best = std::min(Best, A[I].DeleteCost + T.at(I + 1, J));
-        if (J < B.size() && T.at(I, J + 1) < Limit && insertion(B[J], Kind))
-          Best = std::min(Best, 1 + T.at(I, J + 1));
-        T.at(I, J) = std::min(Best, Impossible);
+          Best = std::min(Best, A[I].DeleteCost + Made.at(I + 1, J));
+        if (J < B.size() && Made.at(I, J + 1) < Limit && fits(J))
+          Best = std::min(Best, 1 + Made.at(I, J + 1));
+        Made.at(I, J) = std::min(Best, Impossible);
       }
-    return T;
-  }
-
-  int64_t cost(Elements A, Nodes B, const Element &Within) {
-    trim(A, B);
-    if (A.empty() && B.empty())
-      return 0;
-    return align(A, B, Within.Kind).at(0, 0);
+    }
   }
 
   void deleteAll(const Element &E, PassEdits &Into) const {
@@ -155,7 +166,7 @@ struct BasePipeline::Aligner {
 
   void match(const Element &E, const PassNode &Node, PassEdits &Into) {
     if (E.IsManager)
-      return collect(E.Children, Node.Children, E, Into);
+      return collect(E, Node.Children, Into);
     if (E.Name == Node.Name)
       return;
     PassEdit Change = *said(Node);
@@ -163,13 +174,10 @@ struct BasePipeline::Aligner {
     Into.push_back(Change);
   }
 
-  void collect(Elements A, Nodes B, const Element &Within, PassEdits &Into) {
-    const size_t Begin = commonPrefix(A, B);
-    const Elements All = A;
-    trim(A, B);
-    if (A.empty() && B.empty())
-      return;
-    Table T = align(A, B, Within.Kind);
+  void collect(const Element &Within, const Pipeline &List, PassEdits &Into) {
+    Alignment &T = aligned(Within, List);
+    const Elements A = T.A;
+    const Nodes B = T.B;
     size_t I = 0, J = 0;
     while (I < A.size() || J < B.size()) {
       if (I < A.size() && J < B.size() &&
@@ -182,7 +190,9 @@ struct BasePipeline::Aligner {
         continue;
       }
       PassEdit Insert = *insertion(B[J++], Within.Kind);
-      Insert.Site = Begin + I < All.size() ? All[Begin + I].Gap : Within.EndGap;
+      const size_t At = T.Begin + I;
+      Insert.Site =
+          At < Within.Children.size() ? Within.Children[At].Gap : Within.EndGap;
       Into.push_back(Insert);
     }
   }
@@ -191,11 +201,58 @@ struct BasePipeline::Aligner {
 std::optional<PassEdits> BasePipeline::editsOf(const Pipeline &Result,
                                                size_t AtMost) const {
   Aligner Align{*this, int64_t(AtMost) + 1};
-  if (Align.cost(Root.Children, Result, Root) > int64_t(AtMost))
+  if (Align.aligned(Root, Result).at(0, 0) > int64_t(AtMost))
     return std::nullopt;
   PassEdits Edits;
-  Align.collect(Root.Children, Result, Root, Edits);
+  Align.collect(Root, Result, Edits);
   return Edits;
+}
+
+PassUses BasePipeline::usesWith(const PassEdits &Edits) const {
+  PassUses Uses;
+  auto Next = Edits.begin();
+  for (size_t I = 0; I < Sites.size(); ++I) {
+    const PipelineSite &Site = Sites[I];
+    const bool IsEdited = Next != Edits.end() && size_t(Next->Site) == I;
+    if (!IsEdited && !Site.IsGap && Site.Pass >= 0)
+      Uses.emplace_back(Site.Pass, Site.CanSay ? Site.Setting : -1);
+    for (; Next != Edits.end() && size_t(Next->Site) == I; ++Next) {
+      if (Next->Pass == PassEdit::Delete)
+        continue;
+      // Settings with the same text are one.
+      const CatalogPass &Pass = Catalogue->Usable[size_t(Next->Pass)];
+      Uses.emplace_back(Next->Pass,
+                        Pass.settingOf(Pass.text(Next->Setting)).value_or(-1));
+    }
+  }
+  std::sort(Uses.begin(), Uses.end());
+  return Uses;
+}
+
+/// An insertion or deletion changes how often a pass is there by one, and one
+/// with other parameters how often it is there with two settings.
+size_t leastEdits(const PassUses &A, const PassUses &B) {
+  size_t Least = 0;
+  for (size_t I = 0, J = 0; I < A.size() || J < B.size();) {
+    const int32_t Pass = I == A.size()   ? B[J].first
+                         : J == B.size() ? A[I].first
+                                         : std::min(A[I].first, B[J].first);
+    size_t OnlyA = 0, OnlyB = 0;
+    for (;;) {
+      const bool IsA = I < A.size() && A[I].first == Pass;
+      const bool IsB = J < B.size() && B[J].first == Pass;
+      if (!IsA && !IsB)
+        break;
+      if (IsA && IsB && A[I] == B[J])
+        ++I, ++J;
+      else if (IsA && (!IsB || A[I] < B[J]))
+        ++I, ++OnlyA;
+      else
+        ++J, ++OnlyB;
+    }
+    Least += std::max(OnlyA, OnlyB);
+  }
+  return Least;
 }
 
 } // namespace r3
