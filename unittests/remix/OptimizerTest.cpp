@@ -178,8 +178,9 @@ TEST(OptimizerTest, BayesianGoesOnBeyondWhatItsModelHolds) {
 }
 
 TEST(GaussianProcessTest, PredictsWhatItWasToldAndDoubtsTheRest) {
-  FeatureMatrix Pool(1, 3);
-  Pool << 0.0f, 0.5f, 1.0f;
+  Eigen::MatrixXf Dense(1, 3);
+  Dense << 0.0f, 0.5f, 1.0f;
+  const FeatureMatrix Pool = Dense.sparseView();
   KernelParameters P = KernelParameters::initial(1);
   P.LogNoise = -9;
   PoolPosterior Model(P, Pool, 2);
@@ -199,8 +200,9 @@ TEST(GaussianProcessTest, PredictsWhatItWasToldAndDoubtsTheRest) {
 
 TEST(GaussianProcessTest, DoubtsAChoiceThatWasNeverMade) {
   // The second feature is fitted as one that makes no difference.
-  FeatureMatrix Pool(2, 2);
-  Pool << 0.5f, 0.5f, 0.0f, 1.0f;
+  Eigen::MatrixXf Dense(2, 2);
+  Dense << 0.5f, 0.5f, 0.0f, 1.0f;
+  const FeatureMatrix Pool = Dense.sparseView();
   KernelParameters P = KernelParameters::initial(2);
   P.LogScales[1] = 6;
   P.LogNoise = -9;
@@ -216,14 +218,14 @@ TEST(GaussianProcessTest, DoubtsAChoiceThatWasNeverMade) {
 
 TEST(GaussianProcessTest, FindsTheFeatureThatMatters) {
   Random Dice(5);
-  FeatureMatrix X(2, 60);
+  Eigen::MatrixXf X(2, 60);
   Eigen::VectorXd Y(60);
   for (int I = 0; I < 60; ++I) {
     X(0, I) = float(Dice.unit());
     X(1, I) = float(Dice.unit());
     Y[I] = std::sin(6 * double(X(0, I)));
   }
-  const auto P = fitParameters(KernelParameters::initial(2), X, Y);
+  const auto P = fitParameters(KernelParameters::initial(2), X.sparseView(), Y);
   EXPECT_LT(P.LogScales[0] + 1, P.LogScales[1]);
 }
 

@@ -53,6 +53,21 @@ struct Standard {
   double back(double V) const { return V * Deviation + Mean; }
 };
 
+using Features = Eigen::SparseVector<float>;
+
+/// A matrix of Of(0), Of(1), ... as columns.
+template <typename Function>
+FeatureMatrix columns(Eigen::Index Rows, size_t Count, Function Of) {
+  FeatureMatrix X(Rows, Eigen::Index(Count));
+  for (Eigen::Index I = 0; I < X.cols(); ++I) {
+    X.startVec(I);
+    for (Features::InnerIterator At(Of(size_t(I))); At; ++At)
+      X.insertBack(At.index(), I) = At.value();
+  }
+  X.finalize();
+  return X;
+}
+
 double expectedImprovement(double Best, double Mean, double Deviation) {
   constexpr double InverseRoot2 = 0.7071067811865476;
   constexpr double InverseRoot2Pi = 0.3989422804014327;
@@ -64,8 +79,9 @@ double expectedImprovement(double Best, double Mean, double Deviation) {
 class Bayesian : public Optimizer {
 public:
   Bayesian(const SearchSpace &Space, uint64_t Seed)
-      : Space(Space), Dice(Seed), Features(Eigen::Index(Space.featureCount())),
-        Parameters(KernelParameters::initial(Features)),
+      : Space(Space), Dice(Seed),
+        FeatureCount(Eigen::Index(Space.featureCount())),
+        Parameters(KernelParameters::initial(FeatureCount)),
         Listed(Space.all(MostListed)) {}
 
   std::optional<Point> propose() override;
@@ -73,16 +89,22 @@ public:
 
 private:
   enum class State { Pending, Works, Failed };
+  struct Candidate {
+    Point At;
+    Features X;
+  };
   struct Observation {
     Point At;
-    FeatureMatrix X; // one column
+    Features X;
     State Is = State::Pending;
     /// Logarithm of the cost; pending: what is believed, not a number for no
     /// belief.
     double Value = NAN;
   };
 
+  Features describe(const Point &P) const;
   size_t note(const Point &P, double Belief);
+  FeatureMatrix columnsOf(const std::vector<size_t> &Which) const;
   void condition(const std::vector<size_t> &Which);
   std::vector<double> workingValues() const;
   std::vector<size_t> byValue() const;
@@ -95,7 +117,7 @@ private:
 
   const SearchSpace &Space;
   Random Dice;
-  Eigen::Index Features;
+  Eigen::Index FeatureCount;
   KernelParameters Parameters;
   std::optional<std::vector<Point>> Listed;
 
@@ -103,7 +125,7 @@ private:
   std::map<Point, size_t> IndexOf; // in Observations
   Seen Known;
 
-  std::vector<Point> Pool;
+  std::vector<Candidate> Pool;
   std::map<Point, size_t> PoolIndex;
   std::vector<char> Taken; // of the pool
   std::optional<PoolPosterior> Model;
@@ -135,12 +157,17 @@ void Bayesian::tell(const Point &P, std::optional<double> Cost) {
     Failures.array() += Model->correlationWith(O.X).array().square();
 }
 
+Features Bayesian::describe(const Point &P) const {
+  Eigen::VectorXf Dense(FeatureCount);
+  Space.features(P, Dense.data());
+  return Dense.sparseView();
+}
+
 /// A new observation that nothing is known of yet.
 size_t Bayesian::note(const Point &P, double Belief) {
   Observation O;
   O.At = P;
-  O.X.resize(Features, 1);
-  Space.features(P, O.X.data());
+  O.X = describe(P);
   O.Value = Belief;
   const size_t Which = Observations.size();
   Observations.push_back(std::move(O));
@@ -153,11 +180,14 @@ size_t Bayesian::note(const Point &P, double Belief) {
   return Which;
 }
 
+FeatureMatrix Bayesian::columnsOf(const std::vector<size_t> &Which) const {
+  return columns(FeatureCount, Which.size(), [&](size_t I) -> const Features & {
+    return Observations[Which[I]].X;
+  });
+}
+
 void Bayesian::condition(const std::vector<size_t> &Which) {
-  FeatureMatrix X(Features, Eigen::Index(Which.size()));
-  for (size_t I = 0; I < Which.size(); ++I)
-    X.col(Eigen::Index(I)) = Observations[Which[I]].X;
-  const Eigen::ArrayXXf Close = Model->add(X).array().square();
+  const Eigen::ArrayXXf Close = Model->add(columnsOf(Which)).array().square();
   Near.array() += Close.rowwise().sum();
   for (size_t I = 0; I < Which.size(); ++I)
     if (Observations[Which[I]].Is == State::Failed)
@@ -228,19 +258,17 @@ void Bayesian::renewModel() {
   const size_t Count = Observations.size();
   if (Count <= MostFitted || Count >= FittedAt + FittedAt / 4) {
     std::vector<size_t> Which = choose(MostFitted);
-    FeatureMatrix X(Features, Eigen::Index(Which.size()));
-    std::vector<double> Values;
-    for (size_t I : Which)
-      if (Observations[I].Is == State::Works) {
-        X.col(Eigen::Index(Values.size())) = Observations[I].X;
+    std::erase_if(Which,
+                  [&](size_t I) { return Observations[I].Is != State::Works; });
+    if (Which.size() >= LeastKnown) {
+      std::vector<double> Values;
+      for (size_t I : Which)
         Values.push_back(Observations[I].Value);
-      }
-    if (Values.size() >= LeastKnown) {
       const Standard Scale(Values);
       Eigen::VectorXd Y(Eigen::Index(Values.size()));
       for (size_t I = 0; I < Values.size(); ++I)
         Y[Eigen::Index(I)] = Scale(Values[I]);
-      Parameters = fitParameters(Parameters, X.leftCols(Y.size()), Y);
+      Parameters = fitParameters(Parameters, columnsOf(Which), Y);
     }
     FittedAt = Count;
   }
@@ -253,17 +281,20 @@ void Bayesian::renewPool() {
   if (!Listed || Observations.size() > MostModelled) {
     drawPool();
   } else if (Pool.size() != Listed->size()) {
-    Pool = *Listed;
-    for (size_t I = 0; I < Pool.size(); ++I)
-      PoolIndex.emplace(Pool[I], I);
+    Pool.clear();
+    PoolIndex.clear();
+    for (const Point &P : *Listed) {
+      PoolIndex.emplace(P, Pool.size());
+      Pool.push_back({P, describe(P)});
+    }
   }
   const auto Size = Eigen::Index(Pool.size());
-  FeatureMatrix X(Features, Size);
-  Taken.assign(Pool.size(), 0);
-  for (size_t I = 0; I < Pool.size(); ++I) {
-    Space.features(Pool[I], X.col(Eigen::Index(I)).data());
-    Taken[I] = Known.has(Pool[I]);
-  }
+  const FeatureMatrix X =
+      columns(FeatureCount, Pool.size(),
+              [&](size_t I) -> const Features & { return Pool[I].X; });
+  Taken.clear();
+  for (const Candidate &C : Pool)
+    Taken.push_back(Known.has(C.At));
   Model.emplace(Parameters, X,
                 Eigen::Index(MostModelled + 2 * MostBetweenModels));
   Modelled.clear();
@@ -275,7 +306,7 @@ void Bayesian::renewPool() {
 /// than all predictions.
 void Bayesian::drawPool() {
   constexpr size_t Best = 10, Good = 30;
-  std::erase_if(Pool, [&](const Point &P) { return Known.has(P); });
+  std::erase_if(Pool, [&](const Candidate &C) { return Known.has(C.At); });
   const size_t New =
       std::clamp(DrawnEach * (Observations.size() - ModelAt),
                  DrawnPool - std::min(DrawnPool, Pool.size()), DrawnPool);
@@ -283,10 +314,10 @@ void Bayesian::drawPool() {
     Pool.erase(Pool.begin(), Pool.begin() + int64_t(Count - DrawnPool));
   PoolIndex.clear();
   for (size_t I = 0; I < Pool.size(); ++I)
-    PoolIndex.emplace(Pool[I], I);
+    PoolIndex.emplace(Pool[I].At, I);
   auto add = [&](std::optional<Point> P) {
     if (P && !Known.has(*P) && PoolIndex.emplace(*P, Pool.size()).second)
-      Pool.push_back(std::move(*P));
+      Pool.push_back({*P, describe(*P)});
   };
   const std::vector<size_t> Order = byValue();
   auto among = [&](size_t First) -> const Point & {
@@ -330,7 +361,7 @@ std::optional<Point> Bayesian::bestCandidate() {
   }
   if (!Chosen)
     return std::nullopt;
-  Point Next = Pool[*Chosen];
+  const Point Next = Pool[*Chosen].At;
   const auto At = Eigen::Index(*Chosen);
   note(Next, Scale.back(Mean[At] + Deviation[At]));
   return Next;

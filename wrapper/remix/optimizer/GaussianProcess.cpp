@@ -6,6 +6,7 @@
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 namespace r3 {
 
@@ -26,26 +27,47 @@ double meanLogScale(Eigen::Index Features) {
          0.5 * std::log(double(std::max<Eigen::Index>(Features, 1)));
 }
 
-/// Matern 3/2 between columns that are in units of the length scales.
-Eigen::MatrixXf matern(const SparseColumns &A, const FeatureMatrix &B) {
-  Eigen::MatrixXf R = -2 * (A.X.transpose() * B);
-  R.colwise() += A.SquaredNorms;
-  R.rowwise() += B.colwise().squaredNorm();
-  R = float(Root3) * R.array().max(0.0f).sqrt().matrix();
-  return ((1 + R.array()) * (-R.array()).exp()).matrix();
+/// Matern 3/2, of squared distances.
+Eigen::ArrayXf matern(const Eigen::ArrayXf &Squared) {
+  const Eigen::ArrayXf R = float(Root3) * Squared.max(0.0f).sqrt();
+  return (1 + R) * (-R).exp();
+}
+
+using RowMatrix = Eigen::SparseMatrix<float, Eigen::RowMajor>;
+
+Eigen::VectorXf squaredNorms(const RowMatrix &X) {
+  Eigen::VectorXf Norms = Eigen::VectorXf::Zero(X.cols());
+  for (Eigen::Index Row = 0; Row < X.rows(); ++Row)
+    for (RowMatrix::InnerIterator At(X, Row); At; ++At)
+      Norms[At.col()] += At.value() * At.value();
+  return Norms;
+}
+
+/// The features that are not zero everywhere, by number.
+std::vector<Eigen::Index> usedFeatures(const FeatureMatrix &X) {
+  std::vector<char> IsUsed(size_t(X.rows()), 0);
+  for (Eigen::Index Column = 0; Column < X.cols(); ++Column)
+    for (FeatureMatrix::InnerIterator At(X, Column); At; ++At)
+      IsUsed[size_t(At.row())] = 1;
+  std::vector<Eigen::Index> Used;
+  for (Eigen::Index F = 0; F < X.rows(); ++F)
+    if (IsUsed[size_t(F)])
+      Used.push_back(F);
+  return Used;
 }
 
 /// The negative logarithm of the posterior density, up to a constant, and its
-/// gradient (scales first, noise last).
+/// gradient (scales first, noise last). Of a feature that no observation has
+/// there is only the prior.
 class Density {
 public:
   Density(const FeatureMatrix &Given, const Eigen::VectorXd &Y)
-      : X(Given.cast<double>()), Sparse(X.sparseView()), Y(Y), Count(X.cols()) {
-  }
+      : Features(Given.rows()), Used(usedFeatures(Given)),
+        X(Eigen::MatrixXf(Given)(Used, Eigen::all).cast<double>()),
+        Sparse(X.sparseView()), Y(Y), Count(X.cols()) {}
 
   double operator()(const KernelParameters &P, Eigen::VectorXd &Gradient) {
-    const auto Features = X.rows();
-    const Eigen::VectorXd Weights = (-2 * P.LogScales).array().exp();
+    const Eigen::VectorXd Weights = (-2 * P.LogScales(Used)).array().exp();
     // Squared distances by the products of columns.
     Eigen::ArrayXXd R =
         -2 * Eigen::MatrixXd(Sparse.transpose() * (Weights.asDiagonal() * X));
@@ -81,10 +103,9 @@ public:
     // The sum over pairs of Slope times a feature's squared difference.
     const Eigen::MatrixXd Sloped = Sparse * Slope.matrix();
     const Eigen::VectorXd Sums = Slope.rowwise().sum();
-    Gradient.head(Features) =
-        Weights.array() * (X.array().square().matrix() * Sums -
-                           X.cwiseProduct(Sloped).rowwise().sum())
-                              .array();
+    Gradient(Used) = Weights.array() * (X.array().square().matrix() * Sums -
+                                        X.cwiseProduct(Sloped).rowwise().sum())
+                                           .array();
     for (Eigen::Index F = 0; F < Features; ++F)
       addPrior(F, P.LogScales[F], meanLogScale(Features), ScaleDeviation);
     Gradient[Features] = 0.5 * Noise * Weight.matrix().trace();
@@ -93,7 +114,9 @@ public:
   }
 
 private:
-  const Eigen::MatrixXd X;
+  const Eigen::Index Features;
+  const std::vector<Eigen::Index> Used;
+  const Eigen::MatrixXd X;                  // of the used features
   const Eigen::SparseMatrix<double> Sparse; // X
   const Eigen::VectorXd &Y;
   const Eigen::Index Count;
@@ -148,38 +171,59 @@ KernelParameters fitParameters(const KernelParameters &Start,
   return Best;
 }
 
-SparseColumns::SparseColumns(const FeatureMatrix &Dense)
-    : X(Dense.sparseView()),
-      SquaredNorms(Dense.colwise().squaredNorm().transpose()) {}
+PoolPosterior::Scaled::Scaled(const Eigen::VectorXf &Inverse,
+                              const FeatureMatrix &Unscaled)
+    : X(Inverse.asDiagonal() * Unscaled), SquaredNorms(squaredNorms(X)) {}
 
 PoolPosterior::PoolPosterior(const KernelParameters &P,
                              const FeatureMatrix &Candidates,
                              Eigen::Index Capacity)
     : Inverse((-P.LogScales).array().exp().cast<float>()),
-      PriorInverse(float(std::exp(-meanLogScale(Candidates.rows())))),
+      PriorInverse(Eigen::VectorXf::Constant(
+          Candidates.rows(),
+          float(std::exp(-meanLogScale(Candidates.rows()))))),
       Noise(float(std::exp(P.LogNoise))), Pool(scaled(Candidates)),
-      Observed(Candidates.rows(), Capacity),
+      Observed(Candidates.rows(), 0), Capacity(Capacity),
       Factor(Eigen::MatrixXf::Zero(Capacity, Capacity)),
       Projected(Candidates.cols(), Capacity),
       Explained(Eigen::VectorXf::Zero(Candidates.cols())) {}
 
-PoolPosterior::Scaled PoolPosterior::scaled(const FeatureMatrix &X) const {
-  return {SparseColumns(Inverse.asDiagonal() * X),
-          SparseColumns(PriorInverse * X)};
+PoolPosterior::BothScaled PoolPosterior::scaled(const FeatureMatrix &X) const {
+  return {Scaled(Inverse, X), Scaled(PriorInverse, X)};
 }
 
-Eigen::MatrixXf PoolPosterior::correlation(const Scaled &A,
+Eigen::MatrixXf PoolPosterior::correlation(const BothScaled &A,
                                            const FeatureMatrix &X) const {
-  return (1 - PriorShare) * matern(A.Fitted, Inverse.asDiagonal() * X) +
-         PriorShare * matern(A.Prior, PriorInverse * X);
+  const Eigen::Index Rows = A.Fitted.X.cols();
+  // A column at a time, which stays in the cache.
+  Eigen::ArrayXf Squared(Rows);
+  auto column = [&](const Scaled &Of, const Eigen::VectorXf &InverseScales,
+                    Eigen::Index Number) {
+    Squared.setZero();
+    float Norm = 0;
+    for (FeatureMatrix::InnerIterator B(X, Number); B; ++B) {
+      const float Value = InverseScales[B.row()] * B.value();
+      Norm += Value * Value;
+      for (RowMatrix::InnerIterator At(Of.X, B.row()); At; ++At)
+        Squared[At.col()] += At.value() * Value;
+    }
+    Squared = -2 * Squared + Of.SquaredNorms.array() + Norm;
+    return matern(Squared);
+  };
+  Eigen::MatrixXf Result(Rows, X.cols());
+  for (Eigen::Index I = 0; I < X.cols(); ++I) {
+    Result.col(I) = (1 - PriorShare) * column(A.Fitted, Inverse, I);
+    Result.col(I) += PriorShare * column(A.Prior, PriorInverse, I).matrix();
+  }
+  return Result;
 }
 
 Eigen::MatrixXf PoolPosterior::add(const FeatureMatrix &X) {
   const Eigen::Index Before = Count, New = X.cols();
+  Observed.conservativeResize(Observed.rows(), Before + New);
   Observed.middleCols(Before, New) = X;
   // More rows of the Cholesky factor.
-  const Eigen::MatrixXf Close =
-      correlation(scaled(Observed.leftCols(Before + New)), X);
+  const Eigen::MatrixXf Close = correlation(scaled(Observed), X);
   for (; Count < Before + New; ++Count) {
     Eigen::VectorXf Row = Close.col(Count - Before).head(Count);
     Factor.topLeftCorner(Count, Count)

@@ -10,13 +10,12 @@
 // Werkhoven 2021, "Bayesian optimization for auto-tuning GPU kernels").
 #pragma once
 
-#include <Eigen/Core>
 #include <Eigen/SparseCore>
 
 namespace r3 {
 
-/// One feature vector a column.
-using FeatureMatrix = Eigen::MatrixXf;
+/// One feature vector a column: of the features of a large space most are zero.
+using FeatureMatrix = Eigen::SparseMatrix<float>;
 
 /// What is learnt of a space from the observations as a whole.
 struct KernelParameters {
@@ -35,13 +34,6 @@ KernelParameters fitParameters(const KernelParameters &Start,
                                const FeatureMatrix &X,
                                const Eigen::VectorXd &Y);
 
-/// Columns that are mostly zero where there are many features.
-struct SparseColumns {
-  explicit SparseColumns(const FeatureMatrix &Dense);
-  Eigen::SparseMatrix<float> X;
-  Eigen::VectorXf SquaredNorms;
-};
-
 /// Predictions for a pool of candidates, from observations that arrive one by
 /// one.
 class PoolPosterior {
@@ -55,7 +47,7 @@ public:
   /// with each of X (column).
   Eigen::MatrixXf add(const FeatureMatrix &X);
   Eigen::Index size() const { return Count; }
-  bool isFull() const { return Count == Observed.cols(); }
+  bool isFull() const { return Count == Capacity; }
 
   /// Y: standardised values in the order of add(); what is not known yet may
   /// hold any belief. Writes mean and standard deviation (without noise, in
@@ -66,18 +58,26 @@ public:
   Eigen::VectorXf correlationWith(const FeatureMatrix &X) const;
 
 private:
+  /// Columns in units of the length scales, by features: two columns have few
+  /// in common.
   struct Scaled {
-    SparseColumns Fitted, Prior; // in units of these length scales
+    Scaled(const Eigen::VectorXf &Inverse, const FeatureMatrix &X);
+    Eigen::SparseMatrix<float, Eigen::RowMajor> X;
+    Eigen::VectorXf SquaredNorms;
   };
-  Scaled scaled(const FeatureMatrix &X) const;
-  Eigen::MatrixXf correlation(const Scaled &A, const FeatureMatrix &X) const;
+  /// By the fitted scales, and by those that are believed beforehand.
+  struct BothScaled {
+    Scaled Fitted, Prior;
+  };
+  BothScaled scaled(const FeatureMatrix &X) const;
+  Eigen::MatrixXf correlation(const BothScaled &A,
+                              const FeatureMatrix &X) const;
 
-  Eigen::VectorXf Inverse; // of each feature's length scale
-  float PriorInverse;      // of what is believed of all beforehand
+  Eigen::VectorXf Inverse, PriorInverse; // of each feature's length scale
   float Noise;
-  Scaled Pool;
+  BothScaled Pool;
   FeatureMatrix Observed;
-  Eigen::Index Count = 0;
+  Eigen::Index Capacity, Count = 0;
   Eigen::MatrixXf Factor;    // lower Cholesky factor of the observations
   Eigen::MatrixXf Projected; // its inverse times correlations, pool x count
   Eigen::VectorXf Explained; // of each candidate's variance
