@@ -7,9 +7,9 @@
 
 __global__ void scale(const double *x, double *y, int width, int height,
                       int pitch, double a, double b) {
-  const int column = blockIdx.x * blockDim.x + threadIdx.x;
   const int row = blockIdx.y;
-  if (column < width && row < height) {
+  for (int column = blockIdx.x * blockDim.x + threadIdx.x;
+       column < width && row < height; column += gridDim.x * blockDim.x) {
     if (row + 1 < height)
       takeToL2((Global)&x[(row + 1) * pitch + column]);
     y[row * pitch + column] = a * x[row * pitch + column] + b;
