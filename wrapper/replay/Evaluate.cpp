@@ -128,6 +128,19 @@ trust::Judgement Session::runSlot(size_t Index, const char *Slot,
   return launchAndJudge(R, Ns, E);
 }
 
+/// A variant's result is not right by the rules so far: whether there are
+/// models now, and were none, so that rounding may explain it.
+bool Session::findModels(size_t Index, trust::Judgement &J, Evaluation &E) {
+  const Prepared &P = Preparations[Index];
+  if (J.Result != Outcome::Wrong || !E.MayRound || E.CloseTo > 0 ||
+      !P.Rounding.empty())
+    return false;
+  const bool Found = modelRounding(Index, E.Ms);
+  if (!Found && !P.NoRounding.empty())
+    J.Message += "; no tolerance: " + P.NoRounding;
+  return Found;
+}
+
 /// Models are made where the first result differs from the record.
 trust::Judgement Session::launchAndJudge(DeviceLink::RunRequest R, double &Ns,
                                          Evaluation &E) {
@@ -141,15 +154,9 @@ trust::Judgement Session::launchAndJudge(DeviceLink::RunRequest R, double &Ns,
     return judgeEnding(Index, A);
   Ns = A.Ns;
   const bool IsVariant = R.Slot != OriginalSlot;
-  const bool Decided = !Preparations[Index].Rounding.empty() || E.CloseTo > 0;
   trust::Judgement J = judgeResult(Index, IsVariant, A, E);
-  if (J.Result != Outcome::Wrong || !IsVariant || !E.MayRound || Decided)
+  if (!IsVariant || !findModels(Index, J, E))
     return J;
-  if (!modelRounding(Index, E.Ms)) {
-    if (!Preparations[Index].NoRounding.empty())
-      J.Message += "; no tolerance: " + Preparations[Index].NoRounding;
-    return J;
-  }
   // The models' replays came in between.
   A = Device->run(R);
   if (!A.ok())

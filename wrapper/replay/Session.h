@@ -258,6 +258,7 @@ private:
   Build buildVariant(const Evaluation &E);
   trust::Judgement runSlot(size_t Index, const char *Slot, size_t Pattern,
                            double &Ns, Evaluation &E);
+  bool findModels(size_t Index, trust::Judgement &J, Evaluation &E);
   /// One launch and its comparison with the record.
   trust::Judgement launchAndJudge(DeviceLink::RunRequest R, double &Ns,
                                   Evaluation &E);
