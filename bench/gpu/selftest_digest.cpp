@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Leaf hashes and pointer scans against the host, and how fast they are.
+// Leaf hashes, sketches and pointer scans against the host, and how fast they
+// are.
 #include "bench/gpu/SelfTest.h"
 
 #include <algorithm>
@@ -93,11 +94,71 @@ void testLarge(Bench &B) {
   B.R.check(B.D.free(Base), "free");
 }
 
+/// Random bytes hold NaN and infinity, too.
+void testSketches(Bench &B) {
+  constexpr size_t Most = (10u << 20) + 4096 + 64;
+  std::vector<uint8_t> Host = pattern(Most, 4);
+  Address Base = B.R.take(B.D.allocate(Most), "allocate");
+  B.upload(Base, Host.data(), Most);
+  std::string Difference;
+  for (ValueType Type : {ValueType::F32, ValueType::F64})
+    for (size_t Size : {4u, 8u, 252u, 256u, 260u, 8195u, 262144u, 262920u,
+                        1048580u, (10u << 20) + 13}) {
+      const SketchForm Form = {Type, /*Seed=*/Size, /*FirstElement=*/64};
+      std::vector<Sketch> Have((Size + ChunkBytes - 1) / ChunkBytes);
+      Error E = B.D.sketchChunks(Base + 16, Size, Form, Have.data(), B.Stream);
+      if (!E)
+        E = B.finish();
+      if (E)
+        Difference = E.message();
+      for (size_t I = 0; I < Have.size() && Difference.empty(); ++I) {
+        const size_t At = I * ChunkBytes;
+        const Sketch Want = sketchOf(
+            std::span(Host).subspan(16 + At, std::min(ChunkBytes, Size - At)),
+            Form.ofChunk(I));
+        if (std::memcmp(&Have[I], &Want, sizeof(Want)) != 0)
+          Difference = format("%zu bytes of %s, chunk %zu", Size,
+                              valueTypeName(Type).data(), I);
+      }
+    }
+  B.R.line(Difference.empty(), "sketchChunks equals the host's", Difference);
+  B.R.check(B.D.free(Base), "free");
+}
+
+/// More than one slice of chunks, and the rate.
+void testLargeSketches(Bench &B) {
+  constexpr uint64_t Size = (4ull << 30) + 4096;
+  const size_t Chunks = (Size + ChunkBytes - 1) / ChunkBytes;
+  Address Base = B.R.take(B.D.allocate(Size), "allocate 4 GiB");
+  auto *Out = static_cast<Sketch *>(
+      B.R.take(B.D.allocateHost(Chunks * sizeof(Sketch)), "allocateHost"));
+  B.R.check(B.D.fill(Base, 0x3f, Size, B.Stream), "fill 4 GiB");
+  const SketchForm Form = {ValueType::F32, /*Seed=*/3, /*FirstElement=*/0};
+  auto Work = [&] { return B.D.sketchChunks(Base, Size, Form, Out, B.Stream); };
+  timeOnDevice(B, Work);
+  double Ms = std::min(timeOnDevice(B, Work), timeOnDevice(B, Work));
+  const std::vector<uint8_t> Chunk(ChunkBytes, 0x3f);
+  size_t Wrong = 0;
+  for (size_t I = 0; I < Chunks; I += 1000) {
+    const size_t Own = std::min<uint64_t>(ChunkBytes, Size - I * ChunkBytes);
+    const Sketch Want = sketchOf(std::span(Chunk).first(Own), Form.ofChunk(I));
+    Wrong += std::memcmp(&Out[I], &Want, sizeof(Want)) != 0;
+  }
+  B.R.line(Wrong == 0, "sketchChunks of 4 GiB", format("%zu wrong", Wrong));
+  const double Rate = double(Size) / (Ms * 1e-3) / 1e12;
+  B.R.line(Rate > 0.2, "sketchChunks is faster than 0.2 TB/s",
+           format("%.2f TB/s", Rate));
+  B.R.check(B.D.freeHost(Out), "freeHost");
+  B.R.check(B.D.free(Base), "free");
+}
+
 } // namespace
 
 void selftest::testHashes(Bench &B) {
   testValues(B);
   testLarge(B);
+  testSketches(B);
+  testLargeSketches(B);
 }
 
 namespace {

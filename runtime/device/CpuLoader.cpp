@@ -106,6 +106,10 @@ public:
                    StreamHandle Stream) override {
     return Engine.hashLeaves(Where, Size, Out, Stream);
   }
+  Error sketchChunks(Address Where, uint64_t Size, const SketchForm &Form,
+                     Sketch *Out, StreamHandle Stream) override {
+    return Engine.sketchChunks(Where, Size, Form, Out, Stream);
+  }
   Error scanPointers(Address Where, uint64_t Size,
                      std::span<const AddressRange> Targets, uint8_t *Out,
                      StreamHandle Stream) override {

@@ -20,6 +20,7 @@
 #include "runtime/support/Measurement.h"
 #include "runtime/support/Outcome.h"
 #include "runtime/support/Recording.h"
+#include "runtime/support/Sketch.h"
 
 #include <cstdint>
 #include <memory>
@@ -159,6 +160,14 @@ public:
       Out += (P.Size + LeafBytes - 1) / LeafBytes;
     }
     return {};
+  }
+  /// Sketches of the chunks of [Where, Where+Size), one each into Out (host
+  /// memory). Where: a multiple of 16; Form: of the first chunk.
+  virtual Error sketchChunks(Address Where, uint64_t Size,
+                             const SketchForm &Form, Sketch *Out,
+                             StreamHandle) {
+    (void)Where, (void)Size, (void)Form, (void)Out;
+    return fail(ErrorCode::CannotRunHere, "this device makes no sketches");
   }
   /// For each of Targets (sorted, disjoint): sets Out[i] to 1 where a word of
   /// [Where, Where+Size), at any 4-byte step, holds an address inside it or

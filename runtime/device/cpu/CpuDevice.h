@@ -88,6 +88,8 @@ public:
              StreamHandle Stream) override;
   Error hashLeaves(Address Where, uint64_t Size, LeafHash *Out,
                    StreamHandle Stream) override;
+  Error sketchChunks(Address Where, uint64_t Size, const SketchForm &Form,
+                     Sketch *Out, StreamHandle Stream) override;
   Error scanPointers(Address Where, uint64_t Size,
                      std::span<const AddressRange> Targets, uint8_t *Out,
                      StreamHandle Stream) override;

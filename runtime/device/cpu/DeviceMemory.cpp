@@ -98,6 +98,22 @@ Error CpuDevice::hashLeaves(Address Where, uint64_t Size, LeafHash *Out,
       /*Inline=*/false);
 }
 
+Error CpuDevice::sketchChunks(Address Where, uint64_t Size,
+                              const SketchForm &Form, Sketch *Out,
+                              StreamHandle Stream) {
+  return onStream(
+      Stream,
+      [=, this] {
+        const auto *Bytes = static_cast<const uint8_t *>(pointer(Where));
+        Processors.each((Size + ChunkBytes - 1) / ChunkBytes, [=](uint64_t I) {
+          const uint64_t Own =
+              std::min<uint64_t>(ChunkBytes, Size - I * ChunkBytes);
+          Out[I] = sketchOf({Bytes + I * ChunkBytes, Own}, Form.ofChunk(I));
+        });
+      },
+      /*Inline=*/false);
+}
+
 namespace {
 
 /// Looks for addresses inside Targets among the words of a piece.

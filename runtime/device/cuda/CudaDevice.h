@@ -78,6 +78,8 @@ public:
   }
   Error hashPieces(std::span<const AddressRange> Pieces, LeafHash *Out,
                    StreamHandle Stream) override;
+  Error sketchChunks(Address Where, uint64_t Size, const SketchForm &Form,
+                     Sketch *Out, StreamHandle Stream) override;
   Error scanPointers(Address Where, uint64_t Size,
                      std::span<const AddressRange> Targets, uint8_t *Out,
                      StreamHandle Stream) override;

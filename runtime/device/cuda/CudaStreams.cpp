@@ -114,6 +114,13 @@ Error CudaDevice::hashPieces(std::span<const AddressRange> Pieces,
   return Kernels->hashPieces(Pieces, Out, asStream(Stream));
 }
 
+Error CudaDevice::sketchChunks(Address Where, uint64_t Size,
+                               const SketchForm &Form, Sketch *Out,
+                               StreamHandle Stream) {
+  Scope Enter(*this);
+  return Kernels->sketchChunks(Where, Size, Form, Out, asStream(Stream));
+}
+
 Error CudaDevice::scanPointers(Address Where, uint64_t Size,
                                std::span<const AddressRange> Targets,
                                uint8_t *Out, StreamHandle Stream) {

@@ -21,7 +21,11 @@ struct DeviceRange {
   uint64_t End;
 };
 
+/// A warp makes the sketch of one chunk.
+inline constexpr unsigned DeviceChunkBytes = 256 * 1024;
+
 inline constexpr unsigned HashThreads = 128;
+inline constexpr unsigned SketchThreads = 128;
 inline constexpr unsigned ScanThreads = 256;
 inline constexpr unsigned FlushThreads = 256;
 inline constexpr unsigned FillThreads = 1024;

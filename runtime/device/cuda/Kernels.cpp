@@ -15,6 +15,7 @@ extern const uint64_t DeviceKernelsSize;
 
 static_assert(DeviceLeafBytes == LeafBytes);
 static_assert(sizeof(DeviceLeafHash) == sizeof(LeafHash));
+static_assert(DeviceChunkBytes == ChunkBytes);
 
 /// Targets of a scan on the device: ranges, then one flag each.
 struct CudaKernels::Table {
@@ -31,6 +32,9 @@ namespace {
 
 /// Leaves hashed at a time: 4 MiB of hashes stand for 1 GiB of memory.
 constexpr uint64_t SliceLeaves = 256 * 1024;
+/// Chunks sketched at a time, in the same buffer.
+constexpr uint64_t SliceChunks =
+    SliceLeaves * sizeof(DeviceLeafHash) / sizeof(Sketch);
 constexpr size_t SmallestTable = 1024;
 constexpr unsigned BlocksPerMultiprocessor = 16;
 /// Of filling blocks: each multiprocessor gets one even where others are slow.
@@ -69,6 +73,7 @@ Error CudaKernels::start() {
     CUfunction *Function;
     const char *Name;
   } Rows[] = {{&Hash, "r3_hash_leaves"},
+              {&MakeSketch, "r3_sketch"},
               {&Scan, "r3_scan_pointers"},
               {&FlushWrite, "r3_flush_write"},
               {&FlushRead, "r3_flush_read"},
@@ -172,6 +177,37 @@ Error CudaKernels::hashTable(const HashTable &Table, uint64_t Warps,
     return E;
   return R3_CUDA_CALL(
       MemcpyDtoHAsync(Out, Hashes, Leaves * sizeof(LeafHash), Stream));
+}
+
+Error CudaKernels::sketchChunks(Address Where, uint64_t Size,
+                                const SketchForm &Form, Sketch *Out,
+                                CUstream Stream) {
+  std::lock_guard Guard(Lock);
+  if (Error E = R3_CUDA_CALL(StreamWaitEvent(Stream, HashesFree, /*Flags=*/0)))
+    return E;
+  const uint64_t Chunks = ceilDivide(Size, ChunkBytes);
+  for (uint64_t First = 0; First < Chunks; First += SliceChunks) {
+    const uint64_t At = First * ChunkBytes;
+    if (Error E = sketchSlice(Where + At,
+                              std::min(SliceChunks * ChunkBytes, Size - At),
+                              Form.ofChunk(First), Out + First, Stream))
+      return E;
+  }
+  return R3_CUDA_CALL(EventRecord(HashesFree, Stream));
+}
+
+Error CudaKernels::sketchSlice(Address Where, uint64_t Size,
+                               const SketchForm &Form, Sketch *Out,
+                               CUstream Stream) {
+  unsigned Double = Form.Type == ValueType::F64;
+  uint64_t Seed = Form.Seed, First = Form.FirstElement;
+  void *Parameters[] = {&Where, &Size, &Double, &Seed, &First, &Hashes};
+  const uint64_t Chunks = ceilDivide(Size, ChunkBytes);
+  if (Error E = launch(MakeSketch, ceilDivide(Chunks, SketchThreads / 32),
+                       SketchThreads, Stream, Parameters))
+    return E;
+  return R3_CUDA_CALL(
+      MemcpyDtoHAsync(Out, Hashes, Chunks * sizeof(Sketch), Stream));
 }
 
 Error CudaKernels::scanPointers(Address Where, uint64_t Size,

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The device's own kernels: leaf hashes, pointer scan, cache flush, rates,
-// filled shared and local memory, and an empty kernel. Compiled by clang
+// The device's own kernels: leaf hashes, sketches, pointer scan, cache flush,
+// rates, filled shared and local memory, and an empty kernel. Compiled by clang
 // without CUDA's headers (so that no toolkit version matters) to PTX for sm_75,
 // which every newer driver translates; the host side is KernelAbi.h. Pointers
 // to the program's memory are volatile in effect: nothing here may assume that
 // they are not written between launches, so no read-only cache.
 #include "runtime/device/cuda/KernelAbi.h"
 #include "runtime/device/cuda/LeafHash.h"
+#include "runtime/support/SketchParts.h"
 
 // A test runs these kernels on the host, with definitions of its own.
 #ifndef R3_KERNEL
@@ -30,6 +31,8 @@ using namespace r3;
 typedef uint32_t Vector __attribute__((vector_size(16)));
 typedef uint32_t __attribute__((may_alias)) Word32;
 typedef uint64_t __attribute__((may_alias)) Word64;
+typedef float __attribute__((may_alias)) FloatWord;
+typedef double __attribute__((may_alias)) DoubleWord;
 
 R3_DEVICE unsigned threadInBlock() { return __nvvm_read_ptx_sreg_tid_x(); }
 R3_DEVICE unsigned blockThreads() { return __nvvm_read_ptx_sreg_ntid_x(); }
@@ -196,6 +199,90 @@ R3_KERNEL R3_BOUNDS(HashThreads)
     hashAny(Data + Whole * DeviceLeafBytes, Size % DeviceLeafBytes, Out + Whole,
             threadInBlock() % 32 < 4);
   }
+}
+
+// --- Sketches (runtime/support/Sketch.h). Of each group of 64 elements a lane
+// has numbers Lane and Lane + 32, and in the end the sums of these numbers.
+
+/// One step of the transform: with the lane Half away.
+R3_DEVICE double butterfly(double Own, unsigned Half) {
+  unsigned Lane = threadInBlock() % 32;
+  double Other = __builtin_bit_cast(
+      double, shuffle(__builtin_bit_cast(uint64_t, Own), Lane ^ Half));
+  return Lane & Half ? Other - Own : Own + Other;
+}
+
+/// A chunk's elements as they go into the transform.
+template <typename T> struct GroupLoader {
+  const T *Data;
+  uint64_t Count, Seed, First; // First: number of Data's first element
+  uint64_t Odd;
+
+  /// Element I of a group; 0 behind the end.
+  R3_KERNEL_MEMBER T load(uint64_t Group, unsigned I) const {
+    uint64_t At = Group * sketch::Width + I;
+    return At < Count ? Data[At] : T(0);
+  }
+  R3_KERNEL_MEMBER double withSign(double Value, uint64_t Group, unsigned I) {
+    if (sketch::isOdd(Value)) {
+      Odd += sketch::oddMark(Seed, First + Group * sketch::Width + I, Value);
+      return 0;
+    }
+    return sketch::withSign(
+        Value, sketch::elementSigns(Seed, First / sketch::Width + Group), I);
+  }
+};
+
+template <typename T>
+R3_DEVICE void sketchChunk(const T *Data, uint64_t Count, uint64_t Seed,
+                           uint64_t First, Sketch *Out) {
+  unsigned Lane = threadInBlock() % 32;
+  GroupLoader<T> Loader = {Data, Count, Seed, First, 0};
+  sketch::Sum LowSum, HighSum;
+  uint64_t Groups = (Count + sketch::Width - 1) / sketch::Width;
+  T NextA = Loader.load(0, Lane), NextB = Loader.load(0, Lane + 32);
+  for (uint64_t Group = 0; Group < Groups; ++Group) {
+    double A = Loader.withSign(NextA, Group, Lane);
+    double B = Loader.withSign(NextB, Group, Lane + 32);
+    // The next group is under way while this one is transformed.
+    NextA = Loader.load(Group + 1, Lane);
+    NextB = Loader.load(Group + 1, Lane + 32);
+    double Low = A + B, High = A - B;
+#pragma unroll
+    for (unsigned Half = 16; Half > 0; Half /= 2) {
+      Low = butterfly(Low, Half);
+      High = butterfly(High, Half);
+    }
+    uint64_t Signs = sketch::sumSigns(Seed, First / sketch::Width + Group);
+    LowSum.add(sketch::withSign(Low, Signs, Lane));
+    HighSum.add(sketch::withSign(High, Signs, Lane + 32));
+  }
+  Out->Sums[Lane] = LowSum.Value;
+  Out->Sums[Lane + 32] = HighSum.Value;
+  uint64_t Odd = Loader.Odd;
+#pragma unroll
+  for (unsigned Half = 16; Half > 0; Half /= 2)
+    Odd += shuffle(Odd, Lane ^ Half);
+  if (Lane == 0)
+    Out->Odd = Odd;
+}
+
+/// Of the chunks of [Data, Data+Size) into Out. Data is 16-byte aligned, and
+/// First its element's number in the buffer; Double: else it holds floats.
+R3_KERNEL R3_BOUNDS(SketchThreads)
+    r3_sketch(const uint8_t *Data, uint64_t Size, unsigned Double,
+              uint64_t Seed, uint64_t First, Sketch *Out) {
+  uint64_t Chunk = globalThread() / 32, Begin = Chunk * DeviceChunkBytes;
+  if (Begin >= Size)
+    return;
+  uint64_t Left = Size - Begin;
+  uint64_t Own = Left < DeviceChunkBytes ? Left : DeviceChunkBytes;
+  if (Double)
+    sketchChunk((const DoubleWord *)(Data + Begin), Own / 8, Seed,
+                First + Begin / 8, Out + Chunk);
+  else
+    sketchChunk((const FloatWord *)(Data + Begin), Own / 4, Seed,
+                First + Begin / 4, Out + Chunk);
 }
 
 // --- Pointer scan.

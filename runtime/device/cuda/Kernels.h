@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The device's own kernels (Kernels.cu) and the memory that they need: leaf
-// hashes go through a buffer on the device, a scan's targets through a table
-// that is kept as long as the targets stay the same. Buffers are reused in
-// stream order; an event orders uses on different streams on the device, so
-// that the host never waits, and nothing is freed before the destructor
-// (freeing waits for the device). Any thread; the caller has made the context
-// current.
+// hashes and sketches go through a buffer on the device, a scan's targets
+// through a table that is kept as long as the targets stay the same. Buffers
+// are reused in stream order; an event orders uses on different streams on the
+// device, so that the host never waits, and nothing is freed before the
+// destructor (freeing waits for the device). Any thread; the caller has made
+// the context current.
 #pragma once
 
 #include "runtime/device/Device.h"
@@ -36,6 +36,9 @@ public:
   /// Device.h: hashPieces.
   Error hashPieces(std::span<const AddressRange> Pieces, LeafHash *Out,
                    CUstream Stream);
+  /// Device.h: sketchChunks.
+  Error sketchChunks(Address Where, uint64_t Size, const SketchForm &Form,
+                     Sketch *Out, CUstream Stream);
   Error scanPointers(Address Where, uint64_t Size,
                      std::span<const AddressRange> Targets, uint8_t *Out,
                      CUstream Stream);
@@ -61,6 +64,8 @@ private:
                CUstream Stream, void **Parameters, uint32_t SharedBytes = 0);
   Error hashTable(const HashTable &Table, uint64_t Warps, uint64_t Leaves,
                   LeafHash *Out, CUstream Stream);
+  Error sketchSlice(Address Where, uint64_t Size, const SketchForm &Form,
+                    Sketch *Out, CUstream Stream);
   Error scanWith(Table &T, Address Where, uint64_t Size, uint8_t *Out,
                  CUstream Stream);
   /// A table that holds Targets, or one that nobody uses any more, or a new
@@ -78,14 +83,14 @@ private:
   unsigned Multiprocessors;
   uint64_t L2Bytes;
   CUmodule Module = nullptr;
-  CUfunction Hash = nullptr, Scan = nullptr, FlushWrite = nullptr,
-             FlushRead = nullptr, Read = nullptr, FloatMultiplyAdd = nullptr,
-             DoubleMultiplyAdd = nullptr, HalfMultiplyAdd = nullptr,
-             FillShared = nullptr, FillLocal[std::size(FillLocalBytes)] = {},
-             Empty = nullptr;
+  CUfunction Hash = nullptr, MakeSketch = nullptr, Scan = nullptr,
+             FlushWrite = nullptr, FlushRead = nullptr, Read = nullptr,
+             FloatMultiplyAdd = nullptr, DoubleMultiplyAdd = nullptr,
+             HalfMultiplyAdd = nullptr, FillShared = nullptr,
+             FillLocal[std::size(FillLocalBytes)] = {}, Empty = nullptr;
 
-  std::mutex Lock; // of everything below
-  CUdeviceptr Hashes = 0;
+  std::mutex Lock;              // of everything below
+  CUdeviceptr Hashes = 0;       // or sketches
   CUevent HashesFree = nullptr; // after the last use of Hashes
   std::vector<std::unique_ptr<Table>> Tables;
   CUdeviceptr FlushBuffer = 0;

@@ -343,6 +343,26 @@ TEST_F(DeviceTest, DigestsAsTheHostDoes) {
   EXPECT_TRUE(Device.chunkDigests(0, 0, nullptr, 10)->empty());
 }
 
+TEST_F(DeviceTest, SketchesEachChunk) {
+  const size_t Count = 3 * ChunkBytes / 4 + 77;
+  Buffer<float> Data(Count);
+  for (size_t I = 0; I < Count; ++I)
+    Data[I] = float(I % 1013) / 7;
+  const SketchForm Form = {ValueType::F32, /*Seed=*/5, /*FirstElement=*/128};
+  std::vector<Sketch> Sketches(4);
+  ASSERT_FALSE(Device.sketchChunks(reinterpret_cast<Address>(Data.data()),
+                                   Count * 4, Form, Sketches.data(), nullptr));
+  ASSERT_FALSE(Device.synchronize(nullptr, 10000));
+  const auto *Bytes = reinterpret_cast<const uint8_t *>(Data.data());
+  for (size_t I = 0; I < 4; ++I) {
+    const Sketch Want =
+        sketchOf({Bytes + I * ChunkBytes,
+                  std::min(ChunkBytes, Count * 4 - I * ChunkBytes)},
+                 Form.ofChunk(I));
+    EXPECT_EQ(std::memcmp(&Sketches[I], &Want, sizeof(Want)), 0) << I;
+  }
+}
+
 TEST_F(DeviceTest, FindsPointers) {
   std::vector<AddressRange> Targets = {
       {0x100000, 0x100}, {0x100100, 0x50}, {0x200000, 0x1000}, {0x300000, 16}};

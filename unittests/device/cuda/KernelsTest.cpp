@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The device kernels' own source, run lane by lane on the host, against
-// libxxhash (through Digest.h) and against a plain scan.
+// libxxhash (through Digest.h), the host's sketches and against a plain scan.
 #include "unittests/device/cuda/HostWarp.h"
 
 #include "runtime/device/cuda/Kernels.cu"
 #include "runtime/support/Digest.h"
+#include "runtime/support/Sketch.h"
 
 #include <algorithm>
 #include <cstring>
@@ -129,6 +130,37 @@ TEST(LeafHash, EqualsLibraryForAllSizes) {
           << Size;
     }
   }
+}
+
+/// The device's sketches, to the bit.
+void expectSketches(ValueType Type, size_t Size) {
+  // Also NaN and infinity: random bytes have some of each.
+  std::vector<uint8_t> Bytes = randomBytes(Size, unsigned(Size));
+  std::vector<Vector> Storage((Size + 15) / 16);
+  const auto *Data = reinterpret_cast<const uint8_t *>(Storage.data());
+  std::memcpy(Storage.data(), Bytes.data(), Size);
+  const SketchForm Form = {Type, /*Seed=*/Size, /*FirstElement=*/640};
+  const size_t Chunks = (Size + ChunkBytes - 1) / ChunkBytes;
+  std::vector<Sketch> Out(Chunks);
+  test::runGrid(unsigned(Chunks + 3) / 4, SketchThreads, [&] {
+    r3_sketch(Data, Size, Type == ValueType::F64, Form.Seed, Form.FirstElement,
+              Out.data());
+  });
+  for (size_t I = 0; I < Chunks; ++I) {
+    const Sketch Want = sketchOf(
+        std::span(Bytes).subspan(I * ChunkBytes,
+                                 std::min(ChunkBytes, Size - I * ChunkBytes)),
+        Form.ofChunk(I));
+    EXPECT_EQ(std::memcmp(&Out[I], &Want, sizeof(Want)), 0)
+        << Size << ", chunk " << I;
+  }
+}
+
+TEST(Kernels, SketchesEqualTheHosts) {
+  for (ValueType Type : {ValueType::F32, ValueType::F64})
+    for (size_t Size : {4, 8, 252, 256, 260, 8195})
+      expectSketches(Type, Size);
+  expectSketches(ValueType::F64, ChunkBytes + 776);
 }
 
 std::vector<uint8_t> scan(const std::vector<uint32_t> &Words,
