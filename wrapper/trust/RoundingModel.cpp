@@ -8,6 +8,7 @@
 #include <cassert>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <thread>
 
@@ -165,6 +166,7 @@ Judgement RoundingModel::finish() {
     return {Outcome::NotVerifiable,
             format("rounding alone moves %s by %.3g of its RMS, more than %.3g",
                    Where.Name.c_str(), Part, Limit)};
+  Reach = farthest();
   return judgeRecord();
 }
 
@@ -182,6 +184,33 @@ Judgement RoundingModel::judgeRecord() const {
                        Value, E.Mean, Sigmas)};
   });
   return Result;
+}
+
+double RoundingModel::farthest() const {
+  struct Bin {
+    uint64_t Elements = 0;
+    double Largest = 0;
+  };
+  std::map<int, Bin, std::greater<>> Sigmas; // by quarters of octaves
+  uint64_t Elements = 0;
+  long double Off = 0,
+              Spread = 0; // squares, which may be out of double's range
+  forEachNumber([&](uint64_t, double Value, const Element &E) {
+    Bin &B = Sigmas[quarterOf(E.Sigma)];
+    ++B.Elements;
+    B.Largest = std::max(B.Largest, E.Sigma);
+    ++Elements;
+    const long double D = Value - E.Mean;
+    Off += D * D;
+  });
+  constexpr uint64_t Share = MostSigmas * MostSigmas / (MostRms * MostRms);
+  uint64_t Left = (Elements + Share - 1) / Share;
+  for (const auto &[Quarter, B] : Sigmas) {
+    const uint64_t Taken = std::min(Left, B.Elements);
+    Spread += static_cast<long double>(B.Largest) * B.Largest * Taken;
+    Left -= Taken;
+  }
+  return double(MostSigmas * std::sqrt(Spread) + std::sqrt(Off));
 }
 
 template <typename Function>

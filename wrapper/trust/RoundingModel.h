@@ -35,7 +35,9 @@ namespace r3::trust {
 class RoundingModel {
 public:
   static constexpr unsigned Replays = 16;
-  static constexpr double MostSigmas = 12;
+  /// Of a result that is accepted: of each element, and RMS over all
+  /// (Tolerance.h).
+  static constexpr double MostSigmas = 12, MostRms = 3;
   static constexpr uint64_t DefaultLimitBytes = 4ull << 30;
 
   /// Where.Type must have a tolerance. LimitBytes: what may be kept.
@@ -54,6 +56,13 @@ public:
   Judgement finish();
 
   const Buffer &buffer() const { return Where; }
+
+  /// How far from the recorded outcome an accepted result can be at most, as
+  /// the norm of the difference: |d_i| <= 12 sigma_i and RMS(d / sigma) <= 3
+  /// leave most where the sixteenth of the elements with the largest sigma is
+  /// off by 12 sigma each and the others are right; beside it, how far the
+  /// mean of the replays is from the record.
+  double reach() const { return Reach; }
 
   /// What is known of one element.
   struct Element {
@@ -101,6 +110,7 @@ private:
   template <typename Function> void forEachNumber(Function Visit) const;
   double poolSigmas();
   double pooledSigma(int Exponent) const;
+  double farthest() const;
   Judgement judgeRecord() const;
   const Chunk *chunkAt(uint64_t Offset) const;
   double ownSigma(const Chunk &In, size_t Offset) const;
@@ -116,6 +126,7 @@ private:
   bool Overflow = false;
   std::map<uint64_t, Chunk> Chunks;
   std::map<int, Pool> Pools;
+  double Reach = 0;
   std::vector<double> Common; // commonSigma from the least exponent on
   std::vector<Waiting> Queue;
 };

@@ -12,7 +12,8 @@ namespace r3::trust {
 
 namespace {
 
-constexpr double MostSigmas = RoundingModel::MostSigmas, MostRms = 3;
+constexpr double MostSigmas = RoundingModel::MostSigmas,
+                 MostRms = RoundingModel::MostRms;
 constexpr double MostErrors = 4, LeastBias = 0.25;
 constexpr size_t LeastGroups = 30;
 constexpr double ErrorFactor = 2, LeastError = 0.29, MostApart = 0.5;

@@ -16,8 +16,6 @@ namespace {
 
 constexpr double FloatLimit = 0x1p-10;
 constexpr double DoubleLimit = 0x1p-30;
-/// How far a variant may be from the record, in spreads of the original.
-constexpr double VariantFactor = 2.0;
 
 bool sameBits(std::span<const uint8_t> A, std::span<const uint8_t> B,
               size_t Offset, size_t Size) {
@@ -226,7 +224,7 @@ Judgement Baseline::finish() {
 
 void VariantCheck::addChunk(const DifferingChunk &Chunk) {
   const Buffer &Where = Original.Buffers[Chunk.Buffer];
-  const double Tolerance = VariantFactor * Original.Noises[Chunk.Buffer].Spread;
+  const double Tolerance = MostSpreads * Original.Noises[Chunk.Buffer].Spread;
   auto Found = Original.Ranges.find({Chunk.Buffer, Chunk.Offset});
   const auto *Noisy = Found == Original.Ranges.end() ? nullptr : &Found->second;
   auto Accepts = [&](size_t Offset, size_t Size) {

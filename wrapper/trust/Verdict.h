@@ -134,6 +134,8 @@ private:
 /// record, then verdict.
 class VariantCheck {
 public:
+  /// How far a variant may be from the record, in spreads of the original.
+  static constexpr double MostSpreads = 2;
   /// CloseTo: what a user allows besides, of float and double elements:
   /// |got - expected| <= CloseTo + CloseTo * |expected|.
   explicit VariantCheck(const Baseline &Original, double CloseTo = 0)
