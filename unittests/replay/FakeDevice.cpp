@@ -8,7 +8,6 @@
 #include <cstring>
 #include <fstream>
 #include <map>
-#include <random>
 #include <sys/mman.h>
 #include <thread>
 #include <unistd.h>
@@ -176,6 +175,15 @@ public:
       *Out++ = leafHash({Bytes + At, std::min<uint64_t>(LeafBytes, Size - At)});
     return {};
   }
+  Error sketchChunks(Address Where, uint64_t Size, const SketchForm &Form,
+                     Sketch *Out, StreamHandle) override {
+    const auto *Bytes = reinterpret_cast<const uint8_t *>(Where);
+    for (uint64_t I = 0; I * ChunkBytes < Size; ++I)
+      Out[I] = sketchOf({Bytes + I * ChunkBytes,
+                         std::min<uint64_t>(ChunkBytes, Size - I * ChunkBytes)},
+                        Form.ofChunk(I));
+    return {};
+  }
   Error scanPointers(Address, uint64_t, std::span<const AddressRange>,
                      uint8_t *, StreamHandle) override {
     return {};
@@ -216,9 +224,14 @@ public:
     ++Module.Launches;
     if (Module.Word == "naps" && Module.Launches == 6)
       return {};
-    return run(Module.Word == "late" && Module.Launches == 8 ? "crash"
-                                                             : Module.Word,
-               A);
+    if (Module.Word == "late" && Module.Launches == 8)
+      return run("crash", A);
+    Error E = run(Module.Word, A);
+    if (Module.Word == "lapses" && Module.Launches == 7)
+      A.Y[1] += 1;
+    if (Module.Word == "misstamps" && Module.Launches == 7)
+      A.X[5] = 1001;
+    return E;
   }
   DeviceFault fault() override { return std::exchange(Last, {}); }
 
@@ -270,8 +283,11 @@ private:
       A.Y[3] += 1;
     if (Word == "slow")
       std::this_thread::sleep_for(std::chrono::milliseconds(3));
-    if (Word == "noisy")
-      A.Y[0] += static_cast<float>(std::random_device()() % 64) * 0x1p-23f;
+    if (Word == "stamps" || Word == "misstamps")
+      A.X[5] = 1000;
+    if (Word == "noisy" || Word == "lapses" || Word == "stamps" ||
+        Word == "misstamps")
+      A.Y[0] += static_cast<float>(Noise++ % 5) * 0x1p-23f;
     if (Word == "outside")
       A.Y[A.N] = 1;
     if (Word == "inside")
@@ -296,6 +312,7 @@ private:
   Setup S;
   FakeModule Empty{"empty"};
   uint64_t Created = 0;
+  unsigned Noise = 0;  // never the same twice, and all of it in few launches
   bool Spoils = false; // what is mapped next
   DeviceFault Last;
 };

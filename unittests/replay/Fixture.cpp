@@ -127,10 +127,16 @@ std::string ReplayTest::record(const SaxpyOptions &O) {
   K.Fields = R.Fields;
   if (O.Typed)
     K.Written[1] = ValueType::F32;
+  if (O.Stamped)
+    K.Written[0] = ValueType::I32;
   U.Kernels = {K};
   EXPECT_FALSE(TheStore->writeUnit(R.Unit, U.json()));
-  return write(R, {floats(Xs), floats(Before)},
-               {"", O.Changed ? floats(After) : ""});
+  std::vector<float> Stamped = Xs;
+  if (O.Stamped)
+    Stamped[5] = 1000;
+  return write(
+      R, {floats(Xs), floats(Before)},
+      {O.Stamped ? floats(Stamped) : "", O.Changed ? floats(After) : ""});
 }
 
 std::string ReplayTest::recordFollow() {

@@ -27,9 +27,10 @@ struct SaxpyOptions {
   int N = 100001; // two chunks, and an end that is no multiple of 16
   float A = 2;
   float FirstY = 1;
-  bool Alike = false;  // y holds the same number everywhere
-  bool Typed = true;   // the unit says that y holds floats
-  bool Changed = true; // the record says that y changed
+  bool Alike = false;   // y holds the same number everywhere
+  bool Typed = true;    // the unit says that y holds floats
+  bool Changed = true;  // the record says that y changed
+  bool Stamped = false; // x[5] becomes 1000, and x holds no numbers
   uint32_t Block = 256;
 };
 

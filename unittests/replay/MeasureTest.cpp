@@ -119,6 +119,45 @@ TEST_F(MeasureTest, ResultsMayVaryWhereTheOriginalsDo) {
   EXPECT_EQ(M.Batches.size(), 6u);
 }
 
+// Results that vary are held against the last ones of their batch. The seventh
+// launch is in the second batch, and never its last.
+TEST_F(MeasureTest, EachTimedResultIsCheckedWhereResultsVary) {
+  SaxpyOptions O;
+  O.Image = "noisy";
+  auto W = fakeWith(record(O));
+  ASSERT_TRUE(W->prepare(0, 12));
+  for (uint64_t Seed = 0; Seed < 8; ++Seed) { // either side may be the last
+    MeasurementRequest What;
+    What.Change = pipeline("lapses");
+    What.Batches = 6;
+    What.Seed = Seed;
+    auto M = W->measure(What);
+    ASSERT_TRUE(M) << M.error().message();
+    EXPECT_EQ(M->Result, Outcome::Wrong);
+    EXPECT_THAT(M->Message,
+                HasSubstr("y: the results of two timed launches are about"));
+    EXPECT_LE(M->Batches.size(), 2u);
+  }
+  MeasurementReport Honest = measure(*W, pipeline("noisy"), 200);
+  EXPECT_EQ(Honest.Result, Outcome::Ok) << Honest.Message;
+  EXPECT_EQ(Honest.Batches.size(), 200u);
+}
+
+// What is no floating point does not vary, where other results do.
+TEST_F(MeasureTest, OtherBytesAreTheSameInEachTimedResult) {
+  SaxpyOptions O;
+  O.Image = "stamps";
+  O.Stamped = true;
+  auto W = fakeWith(record(O));
+  ASSERT_TRUE(W->prepare(0, 12));
+  MeasurementReport M = measure(*W, pipeline("stamps"), 6);
+  EXPECT_EQ(M.Result, Outcome::Ok) << M.Message;
+  M = measure(*W, pipeline("misstamps"), 6);
+  EXPECT_EQ(M.Result, Outcome::Wrong);
+  EXPECT_THAT(M.Message, HasSubstr("x, byte 0: a timed launch left other bytes "
+                                   "than the last one"));
+}
+
 TEST_F(MeasureTest, ShortLaunchesAreBelowResolution) {
   SaxpyOptions O;
   O.N = 16;
@@ -218,6 +257,8 @@ TEST(Batch, SurvivesTheWireAndRefusesTheCutOne) {
   R.Where.List = {{1, 16, 4, 8, 3}};
   R.Restored.append({1, 5});
   R.Digested.append({2, 9});
+  R.Sketched = {ValueType::Bytes, ValueType::F32};
+  R.SketchSeed = 0xfedcba9876543210;
   auto Header = json::parse(R.json(), "batch");
   ASSERT_TRUE(Header);
   std::vector<uint8_t> Blob = R.blob();
@@ -225,6 +266,8 @@ TEST(Batch, SurvivesTheWireAndRefusesTheCutOne) {
   ASSERT_TRUE(Back) << Back.error().message();
   EXPECT_EQ(Back->json(), R.json());
   EXPECT_EQ(Back->blob(), Blob);
+  Blob.back() = 77; // a type without sketches
+  EXPECT_FALSE(replay::BatchRequest::parse(*Header, Blob));
   for (size_t Size = 0; Size < Blob.size(); ++Size)
     EXPECT_FALSE(
         replay::BatchRequest::parse(*Header, std::span(Blob).first(Size)))

@@ -15,6 +15,7 @@ std::string BatchRequest::json() const {
       .flag("warm", Mode == CacheMode::Warm)
       .flag("flushes", Flushes)
       .numbersIf("written", Written)
+      .number("sketchSeed", SketchSeed)
       .json();
 }
 
@@ -23,6 +24,9 @@ std::vector<uint8_t> BatchRequest::blob() const {
   Out.bytes(Where.serialize());
   Restored.write(Out);
   Digested.write(Out);
+  Out.u64(Sketched.size());
+  for (ValueType Type : Sketched)
+    Out.u8(static_cast<uint8_t>(Type));
   return Out.take();
 }
 
@@ -36,6 +40,7 @@ Expected<BatchRequest> BatchRequest::parse(const json::Value &Header,
   R.Flushes = json::boolean(Header, "flushes", true);
   R.PoisonBytes = readNumbers(Header, "poison").value_or(R.PoisonBytes);
   R.Written = readNumbers(Header, "written");
+  R.SketchSeed = json::number(Header, "sketchSeed", 0);
   if (R.Slots.empty() || R.PoisonBytes.size() != R.Slots.size())
     return fail(ErrorCode::Usage, "%zu launches with %zu poison bytes",
                 R.Slots.size(), R.PoisonBytes.size());
@@ -46,6 +51,13 @@ Expected<BatchRequest> BatchRequest::parse(const json::Value &Header,
   R.Where = std::move(*Where);
   R.Restored = IntervalSet::read(In);
   R.Digested = IntervalSet::read(In);
+  for (size_t Left = In.count(/*MinBytes=*/1); Left; --Left) {
+    R.Sketched.push_back(static_cast<ValueType>(In.u8()));
+    if (ValueType Type = R.Sketched.back(); Type != ValueType::Bytes &&
+                                            Type != ValueType::F32 &&
+                                            Type != ValueType::F64)
+      In.reject("a type that has no sketches");
+  }
   if (Error E = In.finish())
     return E;
   return R;

@@ -10,6 +10,7 @@
 #include "runtime/support/Digest.h"
 #include "runtime/support/Json.h"
 #include "runtime/support/Measurement.h"
+#include "runtime/support/Recording.h"
 
 #include <optional>
 #include <string>
@@ -34,6 +35,10 @@ struct BatchRequest {
   std::optional<std::vector<uint64_t>> Written;
   /// Chunks of which digests are taken after each.
   IntervalSet Digested;
+  /// By range of the plan: F32 or F64 where its digested chunks are sketched
+  /// (Sketch.h), too; Bytes and missing ones: they are not.
+  std::vector<ValueType> Sketched;
+  uint64_t SketchSeed = 0;
 
   std::string json() const;
   std::vector<uint8_t> blob() const;

@@ -495,8 +495,11 @@ BatchAttempt DeviceLink::runBatch(const BatchRequest &What,
   const uint64_t Count = json::number(Reply->Header, "digests", 0);
   for (uint64_t I = 0; I < Count && !In.failed(); ++I)
     B.Run.Digests.push_back(In.digest());
-  while (In.left() && !In.failed())
+  const uint64_t Timed = json::number(Reply->Header, "timed", 0);
+  for (uint64_t I = 0; I < Timed && !In.failed(); ++I)
     B.Digests.push_back(In.digest());
+  while (In.left() && !In.failed())
+    B.Sketches.push_back(readSketch(In));
   if (Error E = In.finish())
     return Lost(E);
   return B;

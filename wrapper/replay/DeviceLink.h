@@ -15,6 +15,7 @@
 
 #include "runtime/support/Confine.h"
 #include "runtime/support/Protocol.h"
+#include "runtime/support/Sketch.h"
 
 #include <map>
 #include <memory>
@@ -43,7 +44,8 @@ struct Attempt {
 struct BatchAttempt {
   Attempt Run;
   BatchTimes Times;
-  std::vector<Digest> Digests; // of Digested, one launch after another
+  std::vector<Digest> Digests;  // of Digested, one launch after another
+  std::vector<Sketch> Sketches; // of those in Sketched ranges, likewise
 };
 
 class DeviceLink {

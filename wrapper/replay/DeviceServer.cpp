@@ -284,10 +284,13 @@ Expected<Frame> DeviceServer::batch(const json::Value &Request,
     Blob.digest(Each);
   for (const Digest &Each : Result.Digests)
     Blob.digest(Each);
+  for (const Sketch &Each : Result.Sketches)
+    writeSketch(Blob, Each);
   return reply(Message("reply")
                    .outcome(Result.Run.Ending, Result.Run.Message)
                    .flag("sticky", Result.Run.Sticky)
                    .number("digests", Result.Run.Digests.size())
+                   .number("timed", Result.Digests.size())
                    .raw("times", Result.Times.json())
                    .json(),
                Blob.take());

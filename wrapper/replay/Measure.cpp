@@ -3,12 +3,14 @@
 // A variant against the original in batches (RunBatch.cpp). Digests
 // of what each timed launch has changed are compared with those of launches
 // that were found right; the last result of each batch is still there, and
-// judged like any other where it differs from them.
+// judged like any other where it differs from them. Where results are known to
+// vary, those before it are held against it by sketches (trust/SketchCheck.h).
 #include "wrapper/replay/Compare.h"
 #include "wrapper/replay/Evaluation.h"
 
 #include "wrapper/trust/MedianBound.h"
 #include "wrapper/trust/Timing.h"
+#include "wrapper/trust/Values.h"
 
 #include "runtime/support/Worker.h"
 
@@ -79,6 +81,46 @@ std::vector<bool> symbolicChunks(const LoadedRecording &L) {
   return Chunks;
 }
 
+bool isUnordered(const LoadedRecording &L, size_t Buffer) {
+  return std::any_of(L.Unordered.begin(), L.Unordered.end(),
+                     [&](const trust::UnorderedRecords &Records) {
+                       return Records.Buffer == Buffer;
+                     });
+}
+
+/// By range: the type of what sketches can tell; Bytes for all other ranges.
+std::vector<ValueType> sketchedTypes(const LoadedRecording &L) {
+  std::vector<ValueType> Types(L.Buffers.size(), ValueType::Bytes);
+  for (size_t I = 0; I < Types.size(); ++I)
+    if (trust::hasTolerance(L.Buffers[I].Type) && !isUnordered(L, I))
+      Types[I] = L.Buffers[I].Type;
+  return Types;
+}
+
+/// A chunk of which each launch gives the digest.
+struct TimedChunk {
+  uint64_t Number = 0;
+  size_t Range = 0;
+  std::optional<size_t> Sketch; // its place among those of one launch
+};
+
+std::vector<TimedChunk> timedChunks(const BatchRequest &R,
+                                    const std::vector<ValueType> &Sketched,
+                                    const LoadedRecording &L) {
+  std::vector<TimedChunk> Result;
+  size_t Sketches = 0;
+  for (const Interval &I : R.Digested.intervals())
+    for (uint64_t Chunk = I.Begin; Chunk < I.End; ++Chunk) {
+      const auto Next =
+          std::upper_bound(L.RangeStart.begin(), L.RangeStart.end(), Chunk);
+      const size_t Range = size_t(Next - L.RangeStart.begin()) - 1;
+      Result.push_back({Chunk, Range, {}});
+      if (Range < Sketched.size() && Sketched[Range] != ValueType::Bytes)
+        Result.back().Sketch = Sketches++;
+    }
+  return Result;
+}
+
 } // namespace
 
 struct Session::Measuring {
@@ -93,6 +135,10 @@ struct Session::Measuring {
     bool Same = true;
   } Known[2];
   std::vector<bool> Symbolic; // chunks
+  std::vector<TimedChunk> Chunks;
+  std::vector<ValueType> Sketched; // BatchRequest::Sketched, once it is needed
+  /// Of the seeds of sketches: nobody knows them before.
+  std::random_device SketchSeeds;
   std::vector<Batch> Done;
   std::vector<double> EmptyUs;
   std::string EmptyFailed; // why there are no such times
@@ -100,6 +146,13 @@ struct Session::Measuring {
   std::string ClocksUnread, HostText;
   size_t HostDisagreed = 0; // batches
 
+  bool varies() const { return !Known[0].Same || !Known[1].Same; }
+  size_t sketches() const { // of each launch
+    return size_t(
+        std::count_if(Chunks.begin(), Chunks.end(), [](const TimedChunk &C) {
+          return C.Sketch.has_value();
+        }));
+  }
   std::string hostWarning() const {
     if (2 * HostDisagreed <= Done.size())
       return {};
@@ -136,6 +189,8 @@ trust::Judgement Session::learnResults(Evaluation &E, Measuring &M) {
   M.Form.Restored = toIntervals(Changed);
   M.Form.Digested = coarsened(M.Form.Restored, MostPieces);
   M.Symbolic = symbolicChunks(L);
+  M.Sketched = sketchedTypes(L);
+  M.Chunks = timedChunks(M.Form, M.Sketched, L);
   return {};
 }
 
@@ -160,19 +215,81 @@ trust::Judgement Session::doubt(bool IsVariant, Evaluation &E, Measuring &M) {
           "compared"};
 }
 
+/// How far from the record a side's results may be in one buffer.
+double Session::reachOf(size_t Index, size_t Buffer, bool IsVariant,
+                        const trust::SketchPair &Pair,
+                        const Evaluation &E) const {
+  const Prepared &P = Preparations[Index];
+  if (IsVariant && E.MayRound && !P.Rounding.empty())
+    return P.Rounding[Buffer]->reach();
+  return trust::reachOfSpread(P.Base->noise()[Buffer].Spread, Pair.Elements,
+                              IsVariant ? E.CloseTo : 0, Pair.norm());
+}
+
+/// What a launch that is not the last one left, beside what the last one did,
+/// which was found right. Bytes that are no floating point are the same;
+/// records in any order are not looked at.
+trust::Judgement Session::compareWithLast(const BatchRequest &R,
+                                          const BatchAttempt &B, size_t Launch,
+                                          const Evaluation &E,
+                                          const Measuring &M) const {
+  const LoadedRecording &L = Kernel->recordings()[M.Index];
+  const size_t Last = R.Slots.size() - 1;
+  const size_t Sketches = B.Sketches.size() / R.Slots.size();
+  std::map<size_t, trust::SketchPair> Pairs; // by buffer
+  for (size_t I = 0; I < M.Chunks.size(); ++I) {
+    const TimedChunk &C = M.Chunks[I];
+    const size_t Count = M.Chunks.size();
+    if (M.Symbolic[C.Number] ||
+        B.Digests[Launch * Count + I] == B.Digests[Last * Count + I])
+      continue;
+    if (!C.Sketch) {
+      if (isUnordered(L, C.Range))
+        continue;
+      return {Outcome::Wrong,
+              placeOf(L, Device->rangeAddress(M.Index, C.Range) +
+                             (C.Number - L.RangeStart[C.Range]) * ChunkBytes) +
+                  ": a timed launch left other bytes than the last one"};
+    }
+    trust::SketchPair &Pair = Pairs[C.Range];
+    addTo(Pair.Got, B.Sketches[Launch * Sketches + *C.Sketch]);
+    addTo(Pair.Last, B.Sketches[Last * Sketches + *C.Sketch]);
+    const trust::Buffer &Where = L.Buffers[C.Range];
+    Pair.Elements +=
+        Recording::chunkSize(Where.Size, C.Number - L.RangeStart[C.Range]) /
+        trust::elementSize(Where.Type);
+  }
+  for (const auto &[Buffer, Pair] : Pairs) {
+    const double Reach =
+        reachOf(M.Index, Buffer, R.Slots[Launch] == VariantSlot, Pair, E) +
+        reachOf(M.Index, Buffer, R.Slots[Last] == VariantSlot, Pair, E);
+    if (auto J = trust::judgeSketches(L.Buffers[Buffer], Pair, Reach); !J.ok())
+      return J;
+  }
+  return {};
+}
+
+/// Models of rounding are made here where only they can explain it.
+trust::Judgement Session::judgeVarying(const BatchRequest &R,
+                                       const BatchAttempt &B, size_t Launch,
+                                       Evaluation &E, const Measuring &M) {
+  trust::Judgement J = compareWithLast(R, B, Launch, E, M);
+  if (R.Slots[Launch] == VariantSlot && findModels(M.Index, J, E))
+    J = compareWithLast(R, B, Launch, E, M);
+  return J;
+}
+
 trust::Judgement Session::judgeBatch(const BatchRequest &R,
                                      const BatchAttempt &B, Evaluation &E,
                                      Measuring &M) {
   bool Doubted[2] = {};
-  size_t At = 0;
-  bool IsVariant = false;
-  for (const std::string &Slot : R.Slots) {
-    IsVariant = Slot == VariantSlot;
-    const std::vector<Digest> &Known = M.Known[IsVariant].Left;
-    for (const Interval &I : R.Digested.intervals())
-      for (uint64_t Chunk = I.Begin; Chunk < I.End; ++Chunk, ++At)
-        if (!M.Symbolic[Chunk] && B.Digests[At] != Known[Chunk])
-          Doubted[IsVariant] = true;
+  for (size_t Launch = 0; Launch < R.Slots.size(); ++Launch) {
+    const bool IsVariant = R.Slots[Launch] == VariantSlot;
+    for (size_t I = 0; I < M.Chunks.size(); ++I)
+      if (const uint64_t Chunk = M.Chunks[I].Number;
+          !M.Symbolic[Chunk] && B.Digests[Launch * M.Chunks.size() + I] !=
+                                    M.Known[IsVariant].Left[Chunk])
+        Doubted[IsVariant] = true;
   }
   auto Blame = [](bool Variant, trust::Judgement J) {
     if (J.ok() || Variant)
@@ -182,6 +299,7 @@ trust::Judgement Session::judgeBatch(const BatchRequest &R,
                                 J.Message};
   };
   // The last one first: its result is still there.
+  const bool IsVariant = R.Slots.back() == VariantSlot;
   if (B.Run.Digests != M.Known[IsVariant].Left) {
     trust::Judgement J = judgeResult(M.Index, IsVariant, B.Run, E);
     // The models' replays have overwritten it: another batch takes its place.
@@ -197,6 +315,11 @@ trust::Judgement Session::judgeBatch(const BatchRequest &R,
     if (Doubted[Variant])
       if (auto J = Blame(Variant, doubt(Variant, E, M)); !J.ok())
         return J;
+  for (size_t Launch = 0; Launch + 1 < R.Slots.size(); ++Launch)
+    if (const bool Variant = R.Slots[Launch] == VariantSlot;
+        !M.Known[Variant].Same && !R.Sketched.empty())
+      if (auto J = Blame(Variant, judgeVarying(R, B, Launch, E, M)); !J.ok())
+        return J;
   return {};
 }
 
@@ -207,13 +330,19 @@ trust::Judgement Session::runBatch(Evaluation &E, Measuring &M) {
     R.Slots.push_back(Outer == VariantFirst ? VariantSlot : OriginalSlot);
     R.PoisonBytes.push_back(PoisonBytes[M.Random() % std::size(PoisonBytes)]);
   }
+  const bool Varied = M.varies();
+  if (Varied) {
+    R.Sketched = M.Sketched;
+    R.SketchSeed = uint64_t(M.SketchSeeds()) << 32 | M.SketchSeeds();
+  }
   const uint64_t Launches =
       LaunchesOfBatch * (R.Mode == CacheMode::Warm ? 2 : 1);
   BatchAttempt B = Device->runBatch(R, Launches * deadlineMs(M.Index));
   if (!B.Run.ok())
     return judgeEnding(M.Index, B.Run);
   if (B.Times.Us.size() != LaunchesOfBatch ||
-      B.Digests.size() != LaunchesOfBatch * R.Digested.bytes() ||
+      B.Digests.size() != LaunchesOfBatch * M.Chunks.size() ||
+      B.Sketches.size() != (Varied ? LaunchesOfBatch * M.sketches() : 0) ||
       B.Run.Digests.size() != M.Symbolic.size())
     return {Outcome::Crashed, "the device process answers with another number "
                               "of results than were asked for"};
@@ -231,7 +360,11 @@ trust::Judgement Session::runBatch(Evaluation &E, Measuring &M) {
       ++M.HostDisagreed;
       M.HostText = Text;
     }
-  return judgeBatch(R, B, E, M);
+  trust::Judgement J = judgeBatch(R, B, E, M);
+  // Nothing tells what the launches before the last did: others count.
+  if (J.ok() && !Varied && M.varies())
+    M.Done.pop_back();
+  return J;
 }
 
 /// What is to be taken off the times, where they are so short that it matters.

@@ -55,6 +55,7 @@ struct Runner::Side {
   };
   std::vector<Piece> Digested;
   ChunkDigests Digests; // of what one launch leaves
+  ChunkSketches Sketches;
 
   size_t operations(const Poison &Where) const {
     return Restores.size() + Patches.size() + Where.List.size();
@@ -71,6 +72,7 @@ public:
   Error run(const std::function<void()> &Ready,
             const std::function<void()> &Done, BatchTimes &Times);
   std::vector<Digest> digests() const;
+  std::vector<Sketch> sketches() const;
   Side &last() { return *Launches.back(); }
 
 private:
@@ -91,6 +93,8 @@ private:
                    uint64_t End);
   void addDigests(Side &S, const PlanRange &P, std::optional<Address> Base,
                   uint64_t First, uint64_t End);
+  void addSketches(Side &S, const PlanRange &P, std::optional<Address> Base,
+                   uint64_t First, uint64_t End);
   void makePieces(Side &S);
 
   Error hold() { return D.hold(R.Stream, R.Gate, ++R.GateValue); }
@@ -111,7 +115,7 @@ private:
   const BatchRequest &What;
   std::map<std::string, Side> Sides;
   std::vector<Side *> Launches;
-  std::vector<uint64_t> DigestsAt; // one a launch
+  std::vector<uint64_t> DigestsAt, SketchesAt; // one a launch
   bool HasClocks = false;
   Clock::time_point Released;
 };
@@ -157,6 +161,18 @@ void Runner::BatchRun::addDigests(Side &S, const PlanRange &P,
   S.Digested.push_back(Piece);
 }
 
+void Runner::BatchRun::addSketches(Side &S, const PlanRange &P,
+                                   std::optional<Address> Base, uint64_t First,
+                                   uint64_t End) {
+  const size_t Range = size_t(&P - L.Ranges.data());
+  if (Range >= What.Sketched.size() || What.Sketched[Range] == ValueType::Bytes)
+    return;
+  const uint64_t From = First * ChunkBytes;
+  S.Sketches.add(
+      {Base ? *Base + From : 0, std::min(End * ChunkBytes, P.Size) - From},
+      SketchForm{What.Sketched[Range], What.SketchSeed}.ofChunk(First));
+}
+
 void Runner::BatchRun::makePieces(Side &S) {
   uint64_t Start = 0; // number of the range's first chunk
   for (const PlanRange &P : L.Ranges) {
@@ -176,6 +192,7 @@ void Runner::BatchRun::makePieces(Side &S) {
       });
     Each(What.Digested, [&](uint64_t First, uint64_t End) {
       addDigests(S, P, Base, First, End);
+      addSketches(S, P, Base, First, End);
     });
     Start = Next;
   }
@@ -234,7 +251,7 @@ Error Runner::BatchRun::prepare() {
                                     "recordings twice, which timing needs");
   if (Error E = makeEvents())
     return E;
-  uint64_t StretchBytes = 0, HashBytes = 0;
+  uint64_t StretchBytes = 0, HashBytes = 0, SketchBytes = 0;
   for (const std::string &Slot : What.Slots) {
     auto [It, New] = Sides.try_emplace(Slot);
     Side &S = It->second;
@@ -247,6 +264,8 @@ Error Runner::BatchRun::prepare() {
     Launches.push_back(&S);
     DigestsAt.push_back(HashBytes);
     HashBytes += S.Digests.bytes();
+    SketchesAt.push_back(SketchBytes);
+    SketchBytes += S.Sketches.bytes();
   }
   if (Error E = R.ensure(R.Stretches, StretchBytes))
     return E;
@@ -254,6 +273,8 @@ Error Runner::BatchRun::prepare() {
     std::copy(S.Stretches.begin(), S.Stretches.end(),
               R.Stretches.At + S.StretchesAt);
   if (Error E = R.ensure(R.Hashes, HashBytes))
+    return E;
+  if (Error E = R.ensure(R.Sketches, SketchBytes))
     return E;
   HasClocks = static_cast<bool>(D.clocks());
   return {};
@@ -315,7 +336,9 @@ Error Runner::BatchRun::queueTimed(size_t I, bool Whole) {
     Released = Clock::now();
     release();
   }
-  return E ? E : S.Digests.queue(D, R.Hashes.At + DigestsAt[I], R.Stream);
+  if (!E)
+    E = S.Digests.queue(D, R.Hashes.At + DigestsAt[I], R.Stream);
+  return E ? E : S.Sketches.queue(D, R.Sketches.At + SketchesAt[I], R.Stream);
 }
 
 /// The device has been released when this returns, failed or not.
@@ -348,7 +371,7 @@ size_t Runner::BatchRun::operations() const {
   size_t Sum = 2 * ClockFlushes;
   for (const Side *S : Launches)
     Sum += S->operations(What.Where) * (What.Mode == CacheMode::Warm ? 2 : 1) +
-           S->Digests.operations() + 6;
+           S->Digests.operations() + S->Sketches.operations() + 6;
   return Sum;
 }
 
@@ -441,6 +464,13 @@ std::vector<Digest> Runner::BatchRun::digests() const {
   return Result;
 }
 
+std::vector<Sketch> Runner::BatchRun::sketches() const {
+  std::vector<Sketch> Result;
+  for (size_t I = 0; I < Launches.size(); ++I)
+    Launches[I]->Sketches.append(Result, R.Sketches.At + SketchesAt[I]);
+  return Result;
+}
+
 BatchResult Runner::runBatch(const BatchRequest &What,
                              const std::function<void()> &Ready,
                              const std::function<void()> &Done) {
@@ -472,6 +502,7 @@ BatchResult Runner::runBatch(const BatchRequest &What,
   if (Error E = Memory.closePool())
     return Failed(E, Outcome::Crashed);
   Result.Digests = Batch.digests();
+  Result.Sketches = Batch.sketches();
   if (!Last.Code)
     return Result;
   LastSlot = What.Slots.back();

@@ -6,6 +6,7 @@
 
 #include "wrapper/replay/Batch.h"
 #include "wrapper/replay/ChunkDigests.h"
+#include "wrapper/replay/ChunkSketches.h"
 #include "wrapper/replay/Footprint.h"
 #include "wrapper/replay/Plain.h"
 #include "wrapper/replay/Plan.h"
@@ -51,7 +52,8 @@ struct RunResult {
 struct BatchResult {
   RunResult Run; // of the last launch: its digests; no time
   BatchTimes Times;
-  std::vector<Digest> Digests; // of Digested, one launch after another
+  std::vector<Digest> Digests;  // of Digested, one launch after another
+  std::vector<Sketch> Sketches; // of those in Sketched ranges, likewise
 };
 
 class Runner {
@@ -176,9 +178,9 @@ private:
   std::map<std::string, LoadedCode> Codes;
   std::string LastSlot;
   Pinned Scratch;
-  Pinned Stretches, Hashes; // of a batch
-  uint32_t *Gate = nullptr; // what held streams wait for
-  uint32_t GateValue = 0;   // that was used last
+  Pinned Stretches, Hashes, Sketches; // of a batch
+  uint32_t *Gate = nullptr;           // what held streams wait for
+  uint32_t GateValue = 0;             // that was used last
   std::vector<EventHandle> Events;
   // Digests of the memory as it is now, in terms of launch LiveLaunch.
   std::vector<Digest> Live;

@@ -11,6 +11,7 @@
 #include "wrapper/replay/KernelSet.h"
 #include "wrapper/trust/Ptx.h"
 #include "wrapper/trust/RoundingModel.h"
+#include "wrapper/trust/SketchCheck.h"
 #include "wrapper/trust/Tolerance.h"
 #include "wrapper/trust/Verdict.h"
 
@@ -280,6 +281,14 @@ private:
   trust::Judgement judgeBatch(const BatchRequest &R, const BatchAttempt &B,
                               Evaluation &E, Measuring &M);
   trust::Judgement doubt(bool IsVariant, Evaluation &E, Measuring &M);
+  trust::Judgement judgeVarying(const BatchRequest &R, const BatchAttempt &B,
+                                size_t Launch, Evaluation &E,
+                                const Measuring &M);
+  trust::Judgement compareWithLast(const BatchRequest &R, const BatchAttempt &B,
+                                   size_t Launch, const Evaluation &E,
+                                   const Measuring &M) const;
+  double reachOf(size_t Index, size_t Buffer, bool IsVariant,
+                 const trust::SketchPair &Pair, const Evaluation &E) const;
   trust::Judgement subtractEmpty(Measuring &M);
 
   // Floors.cpp.
