@@ -200,8 +200,8 @@ TEST(GaussianProcessTest, PredictsWhatItWasToldAndDoubtsTheRest) {
 
 TEST(GaussianProcessTest, DoubtsAChoiceThatWasNeverMade) {
   // The second feature is fitted as one that makes no difference.
-  Eigen::MatrixXf Dense(2, 2);
-  Dense << 0.5f, 0.5f, 0.0f, 1.0f;
+  Eigen::MatrixXf Dense(2, 4);
+  Dense << 0.0f, 0.0f, 1.0f, 1.0f, 0.0f, 1.0f, 0.0f, 1.0f;
   const FeatureMatrix Pool = Dense.sparseView();
   KernelParameters P = KernelParameters::initial(2);
   P.LogScales[1] = 6;
@@ -213,7 +213,26 @@ TEST(GaussianProcessTest, DoubtsAChoiceThatWasNeverMade) {
   Model.predict(Y, Mean, Deviation);
   EXPECT_LT(Deviation[0], 0.05);
   EXPECT_GT(Deviation[1], 0.3);
-  EXPECT_GT(Mean[1], 0.7); // and is still believed to be much like it
+  EXPECT_GT(Mean[1], 0.5); // and is still believed to be much like it,
+  EXPECT_LT(Mean[1], 0.6); // though less than what is fitted would have it
+}
+
+TEST(GaussianProcessTest, CarriesWhatAChoiceDoesToWhereNothingIsKnown) {
+  // A size and a switch; too short length scales for one size to tell of the
+  // other.
+  Eigen::MatrixXf Dense(2, 4);
+  Dense << 0.0f, 0.0f, 1.0f, 1.0f, 0.0f, 1.0f, 0.0f, 1.0f;
+  const FeatureMatrix Pool = Dense.sparseView();
+  KernelParameters P = KernelParameters::initial(2);
+  P.LogScales.setConstant(-3);
+  P.LogNoise = -9;
+  PoolPosterior Model(P, Pool, 2);
+  Model.add(Pool.leftCols(2));
+  Eigen::VectorXf Y(2), Mean, Deviation;
+  Y << 1, -1;
+  Model.predict(Y, Mean, Deviation);
+  EXPECT_GT(Mean[2], Mean[3] + 0.3f);
+  EXPECT_GT(Deviation[3], 2 * Deviation[1]); // but is not sure of it
 }
 
 TEST(GaussianProcessTest, FindsTheFeatureThatMatters) {

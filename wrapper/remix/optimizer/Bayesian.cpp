@@ -76,6 +76,11 @@ double expectedImprovement(double Best, double Mean, double Deviation) {
                       std::exp(-0.5 * Z * Z) * InverseRoot2Pi);
 }
 
+/// For the chance to work: what is the opposite of an observation is not near.
+Eigen::MatrixXf nearness(const Eigen::MatrixXf &Correlation) {
+  return Correlation.array().max(0.0f).square().matrix();
+}
+
 class Bayesian : public Optimizer {
 public:
   Bayesian(const SearchSpace &Space, uint64_t Seed)
@@ -154,7 +159,7 @@ void Bayesian::tell(const Point &P, std::optional<double> Cost) {
   O.Is = Cost ? State::Works : State::Failed;
   O.Value = Cost ? std::log(*Cost) : NAN;
   if (Model && !Cost)
-    Failures.array() += Model->correlationWith(O.X).array().square();
+    Failures += nearness(Model->correlationWith(O.X));
 }
 
 Features Bayesian::describe(const Point &P) const {
@@ -187,11 +192,11 @@ FeatureMatrix Bayesian::columnsOf(const std::vector<size_t> &Which) const {
 }
 
 void Bayesian::condition(const std::vector<size_t> &Which) {
-  const Eigen::ArrayXXf Close = Model->add(columnsOf(Which)).array().square();
-  Near.array() += Close.rowwise().sum();
+  const Eigen::MatrixXf Close = nearness(Model->add(columnsOf(Which)));
+  Near += Close.rowwise().sum();
   for (size_t I = 0; I < Which.size(); ++I)
     if (Observations[Which[I]].Is == State::Failed)
-      Failures.array() += Close.col(Eigen::Index(I));
+      Failures += Close.col(Eigen::Index(I));
   Modelled.insert(Modelled.end(), Which.begin(), Which.end());
 }
 

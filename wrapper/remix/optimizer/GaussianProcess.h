@@ -2,12 +2,13 @@
 //
 // Gaussian process regression (Rasmussen and Williams 2006) with a Matern 3/2
 // kernel and one length scale for each feature, for some hundred observations
-// and a fixed pool of candidates. Predictions are made by a sum of two kernels
-// (section 5.4.3 there): with the fitted length scales, and to a fifth with
-// those that are believed beforehand. What is known of the pool grows by one
-// column an observation, so that a prediction for all candidates costs no more
-// than the product of both numbers (as in Willemsen, van Nieuwpoort and van
-// Werkhoven 2021, "Bayesian optimization for auto-tuning GPU kernels").
+// and a fixed pool of candidates. Predictions are made by a sum of three
+// kernels (section 5.4.3 there): with the fitted length scales, with those that
+// are believed beforehand, and a linear one (section 4.2.2). What is known of
+// the pool grows by one column an observation, so that a prediction for all
+// candidates costs no more than the product of both numbers (as in Willemsen,
+// van Nieuwpoort and van Werkhoven 2021, "Bayesian optimization for auto-tuning
+// GPU kernels").
 #pragma once
 
 #include <Eigen/SparseCore>
@@ -54,7 +55,7 @@ public:
   /// units of Y) for each candidate.
   void predict(const Eigen::VectorXf &Y, Eigen::VectorXf &Mean,
                Eigen::VectorXf &Deviation) const;
-  /// Of each candidate with X, 0..1.
+  /// Of each candidate with X, -1..1.
   Eigen::VectorXf correlationWith(const FeatureMatrix &X) const;
 
 private:
@@ -74,6 +75,8 @@ private:
                               const FeatureMatrix &X) const;
 
   Eigen::VectorXf Inverse, PriorInverse; // of each feature's length scale
+  Eigen::VectorXf
+      PriorCentre; // the pool's mean, in units of the prior's scales
   float Noise;
   BothScaled Pool;
   FeatureMatrix Observed;
