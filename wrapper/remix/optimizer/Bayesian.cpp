@@ -31,7 +31,7 @@ constexpr size_t MostBetweenModels = 64; // observations
 constexpr size_t BoundEvery = 3;         // proposals
 constexpr float BoundWidth = 2;          // deviations
 /// Costs this many deviations above the mean are all the same: bad.
-constexpr double Worst = 1.5;
+constexpr double Worst = 1;
 /// So much is believed without evidence, in correlated observations.
 constexpr float WorksPrior = 0.3f;
 
