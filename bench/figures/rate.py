@@ -18,7 +18,7 @@ SHARE = 0.7  # of what building alone or running alone reaches
 # device.
 KERNELS = (
     ("stencil3d", "stencil3d<double>",
-     {"cpu": ["8", "4"], "cuda": ["96", "10"]}),
+     {"cpu": ["8", "4"], "cuda": ["80", "10"]}),
     ("nbody", "advance", {"cpu": ["200", "4"], "cuda": ["2048", "10"]}),
     ("spmv", "multiply", {"cpu": ["50", "6"], "cuda": ["20000", "10"]}),
     ("histogram", "count", {"cpu": ["20", "4"], "cuda": ["1000", "10"]}),
