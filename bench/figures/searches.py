@@ -28,7 +28,7 @@ def false_wins(setting):
     folder, store = trust.recorded(setting, EXAMPLE)
     # Side by side where cores are many: each has seeds of its own.
     jobs = min(setting.searches,
-               max(1, os.cpu_count() // (2 if zoo.device() == "cpu" else 4)))
+               max(1, os.cpu_count() // (2 if zoo.device() == "cpu" else 3)))
     shares = [setting.searches // jobs + (job < setting.searches % jobs)
               for job in range(jobs)]
 

@@ -10,9 +10,8 @@ import sys
 
 from . import zoo
 
-# What cannot be made on a device, or of a cheat that is a source: memcheck is
-# asked about PTX (lit-tests/Gpu/memcheck.cu shows its switch).
-NOT_HERE = {"cpu": {"sanitizer", "memcheck"}, "cuda": {"memcheck"}}
+# What cannot be made on a device.
+NOT_HERE = {"cpu": {"sanitizer", "memcheck"}, "cuda": set()}
 # No edit is known to reach what it looks at: a unit test changes that.
 UNREACHED = {"pristine"}
 # It has no verdict of its own: results that differ from the record show it.

@@ -56,16 +56,19 @@ EXAMPLES = (
     Example("stencil3d", ["32", "4"], "stencil3d<double>",
             "AlongZ * (Below + Above)", "(AlongZ * Below + AlongZ * Above)", ("128", "10")),
     Example("nbody", ["300", "4"], "advance",
-            "Inverse * Inverse * Inverse", "(Inverse * Inverse * Inverse)"),
+            "Inverse * Inverse * Inverse", "(Inverse * Inverse * Inverse)",
+            ("4000", "10")),
     Example("spmv", ["500", "6"], "multiply",
             "int Offset = WarpSize / 2; Offset > 0; Offset /= 2",
-            "int Offset = 1; Offset < WarpSize; Offset *= 2"),
+            "int Offset = 1; Offset < WarpSize; Offset *= 2",
+            ("50000", "10")),
     Example("histogram", ["20", "4"], "count",
             "Own[Four.x], 1u);\n    atomicAdd(&Own[Four.y]",
-            "Own[Four.y], 1u);\n    atomicAdd(&Own[Four.x]"),
+            "Own[Four.y], 1u);\n    atomicAdd(&Own[Four.x]", ("8000", "10")),
     Example("reduction", ["20", "4"], "reduce<Sum, double>",
             "int Distance = 16; Distance > 0; Distance /= 2",
-            "int Distance = 1; Distance < 32; Distance *= 2"),
+            "int Distance = 1; Distance < 32; Distance *= 2",
+            ("8000", "10")),
 )
 
 
