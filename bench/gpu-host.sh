@@ -135,7 +135,7 @@ timed rate 120 --seconds 2 --repeat 1
 timed search-faults 90 --variants 60
 # For these --only NAME, or many --seconds, gives the time.
 named all-close 120
-named gate-cost 120
+named gate-cost 300
 named switches 300
 named false-wins 400 --searches 60
 printf '%d passed, %d failed, %d skipped\n' $passed $failed $skipped
