@@ -60,7 +60,7 @@ def rate(setting):
                                      str(each), str(setting.seconds))
                       for each in sorted(counts)}
         whole[name] = whole_program(setting, name, folder, arguments,
-                                    rows[name][usual]["space"])
+                                    rows[name][usual]["distinct"])
     best = {name: max(row["distinct"]["evaluated a second"]
                       for row in by.values())
             for name, by in rows.items()}
