@@ -8,6 +8,7 @@
 #include "wrapper/r3/ProfileFolder.h"
 #include "wrapper/r3/Text.h"
 #include "wrapper/r3/Winner.h"
+#include "wrapper/remix/EvidenceText.h"
 
 #include <algorithm>
 #include <set>
@@ -21,6 +22,7 @@ struct Choice {
   Evaluation Made;
   RatioSpread Gain;
   std::string Level; // "strong" or "weak"
+  std::vector<std::string> Warnings;
 };
 
 class Apply : public Command {
@@ -93,7 +95,8 @@ private:
         leaveOut(Given, *K, "no variant was evaluated");
       for (Winner &W : findWinners(*Made, *Found))
         if (W.Best)
-          Chosen.push_back({std::move(*W.Best), W.Found.Gain, W.Found.Level});
+          Chosen.push_back({std::move(*W.Best), W.Found.Gain, W.Found.Level,
+                            evidenceWarnings(W.Found)});
         else
           leaveOut(Given, *K, W.Why);
     }
@@ -108,13 +111,14 @@ private:
   /// A variant that was named may not have passed the gate: what the search saw
   /// of it is weak.
   static Choice withEvidence(Evaluation One, const std::vector<Evidence> &All) {
-    Choice Result{std::move(One), {}, "weak"};
+    Choice Result{std::move(One), {}, "weak", {}};
     Result.Gain = Result.Made.Gain;
     for (const Evidence &E : All)
       if (E.VariantId == Result.Made.Change.id().hex() &&
           E.Setting == Result.Made.Setting && E.Level != "rejected") {
         Result.Gain = E.Gain;
         Result.Level = E.Level;
+        Result.Warnings = evidenceWarnings(E);
       }
     return Result;
   }
@@ -167,6 +171,8 @@ private:
           "  " + gainText(C.Gain.Median, C.Gain.Low, C.Gain.High) + " " +
           C.Level + (Given.Backend == "cpu" ? " (CPU time)" : "") + "  " +
           E.Note + "\n");
+      for (const std::string &Text : C.Warnings)
+        Given.warn(printable(E.Name + ": " + Text));
     }
     if (!Applied)
       return fail(ErrorCode::Failed, "nothing could be applied");

@@ -4,6 +4,7 @@
 #include "runtime/support/Json.h"
 #include "wrapper/r3/SearchWatcher.h"
 #include "wrapper/r3/Text.h"
+#include "wrapper/remix/EvidenceText.h"
 #include "wrapper/remix/Headroom.h"
 
 #include <algorithm>
@@ -166,6 +167,11 @@ void SearchReport::print(Context &Given) const {
     if (!Confirmed[I].Why.empty())
       Given.Out.print(printable(Summary.Kernels[I].Kernel->About.Name) +
                       ": no gain is confirmed: " + Confirmed[I].Why + "\n");
+  for (size_t I = 0; I < Confirmed.size(); ++I)
+    if (Confirmed[I].Accepted)
+      for (const std::string &Text : evidenceWarnings(*Confirmed[I].Accepted))
+        Given.Out.print(printable(Summary.Kernels[I].Kernel->About.Name) +
+                        ": " + printable(Text) + "\n");
   if (Summary.WorkersLost)
     Given.Out.print(plural(Summary.WorkersLost, "worker") + " lost\n");
   Given.Out.print(nextStep(Given));

@@ -3,6 +3,8 @@
 
 #include "runtime/support/Json.h"
 
+#include <algorithm>
+
 namespace r3 {
 
 namespace {
@@ -150,6 +152,21 @@ std::string evidenceLevel(const GateReport &Found) {
 
 std::string evidenceJson(const GateReport &Found) {
   return Writer().write(Found);
+}
+
+std::vector<std::string> evidenceWarnings(const Evidence &Of) {
+  std::vector<std::string> Result;
+  auto Read = json::parse(Of.Detail, "evidence");
+  const json::Value *Times = Read ? json::array(*Read, "times") : nullptr;
+  if (!Times)
+    return Result;
+  for (const json::Value &T : Times->GetArray())
+    if (const json::Value *Warnings = json::array(T, "warnings"))
+      for (const json::Value &Text : Warnings->GetArray())
+        if (Text.IsString() && std::find(Result.begin(), Result.end(),
+                                         Text.GetString()) == Result.end())
+          Result.push_back(Text.GetString());
+  return Result;
 }
 
 } // namespace r3

@@ -18,8 +18,10 @@
 #pragma once
 
 #include "wrapper/remix/Gate.h"
+#include "wrapper/remix/Journal.h"
 
 #include <string>
+#include <vector>
 
 namespace r3 {
 
@@ -27,5 +29,8 @@ namespace r3 {
 std::string evidenceLevel(const GateReport &Found);
 
 std::string evidenceJson(const GateReport &Found);
+
+/// What a reader of the gain should know: its times' warnings, each once.
+std::vector<std::string> evidenceWarnings(const Evidence &Of);
 
 } // namespace r3
