@@ -21,15 +21,25 @@ class MeasureTest : public ReplayTest {
 protected:
   static MeasurementReport measure(Worker &W, const Variant &Change,
                                    unsigned Batches,
-                                   CacheMode Mode = CacheMode::Cold) {
+                                   CacheMode Mode = CacheMode::Cold,
+                                   uint64_t Seed = 3) {
     MeasurementRequest What;
     What.Change = Change;
     What.Batches = Batches;
     What.Mode = Mode;
-    What.Seed = 3;
+    What.Seed = Seed;
     auto M = W.measure(What);
     EXPECT_TRUE(M) << M.error().message();
     return M ? *M : MeasurementReport();
+  }
+  /// A worker whose original's results are known to vary, or not.
+  auto prepared(const std::string &Image, bool Stamped = false) {
+    SaxpyOptions O;
+    O.Image = Image;
+    O.Stamped = Stamped;
+    auto W = fakeWith(record(O));
+    EXPECT_TRUE(W->prepare(0, 12));
+    return W;
   }
 };
 
@@ -110,10 +120,7 @@ TEST_F(MeasureTest, FaultsOfTimedLaunchesHaveNames) {
 }
 
 TEST_F(MeasureTest, ResultsMayVaryWhereTheOriginalsDo) {
-  SaxpyOptions O;
-  O.Image = "noisy";
-  auto W = fakeWith(record(O));
-  ASSERT_TRUE(W->prepare(0, 12));
+  auto W = prepared("noisy");
   MeasurementReport M = measure(*W, pipeline("noisy"), 6);
   EXPECT_EQ(M.Result, Outcome::Ok) << M.Message;
   EXPECT_EQ(M.Batches.size(), 6u);
@@ -122,21 +129,14 @@ TEST_F(MeasureTest, ResultsMayVaryWhereTheOriginalsDo) {
 // Results that vary are held against the last ones of their batch. The seventh
 // launch is in the second batch, and never its last.
 TEST_F(MeasureTest, EachTimedResultIsCheckedWhereResultsVary) {
-  SaxpyOptions O;
-  O.Image = "noisy";
-  auto W = fakeWith(record(O));
-  ASSERT_TRUE(W->prepare(0, 12));
+  auto W = prepared("noisy");
   for (uint64_t Seed = 0; Seed < 8; ++Seed) { // either side may be the last
-    MeasurementRequest What;
-    What.Change = pipeline("lapses");
-    What.Batches = 6;
-    What.Seed = Seed;
-    auto M = W->measure(What);
-    ASSERT_TRUE(M) << M.error().message();
-    EXPECT_EQ(M->Result, Outcome::Wrong);
-    EXPECT_THAT(M->Message,
+    MeasurementReport M =
+        measure(*W, pipeline("lapses"), 6, CacheMode::Cold, Seed);
+    EXPECT_EQ(M.Result, Outcome::Wrong);
+    EXPECT_THAT(M.Message,
                 HasSubstr("y: the results of two timed launches are about"));
-    EXPECT_LE(M->Batches.size(), 2u);
+    EXPECT_LE(M.Batches.size(), 2u);
   }
   MeasurementReport Honest = measure(*W, pipeline("noisy"), 200);
   EXPECT_EQ(Honest.Result, Outcome::Ok) << Honest.Message;
@@ -145,11 +145,7 @@ TEST_F(MeasureTest, EachTimedResultIsCheckedWhereResultsVary) {
 
 // What is no floating point does not vary, where other results do.
 TEST_F(MeasureTest, OtherBytesAreTheSameInEachTimedResult) {
-  SaxpyOptions O;
-  O.Image = "stamps";
-  O.Stamped = true;
-  auto W = fakeWith(record(O));
-  ASSERT_TRUE(W->prepare(0, 12));
+  auto W = prepared("stamps", /*Stamped=*/true);
   MeasurementReport M = measure(*W, pipeline("stamps"), 6);
   EXPECT_EQ(M.Result, Outcome::Ok) << M.Message;
   M = measure(*W, pipeline("misstamps"), 6);

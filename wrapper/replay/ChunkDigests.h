@@ -35,8 +35,8 @@ public:
   uint64_t bytes() const {
     return roundUp(Leaves * sizeof(LeafHash)) + HostBytes;
   }
-  /// Puts all that fills Buffer into Stream. Calls of the device that it takes:
-  /// operations().
+  /// Puts all that fills Buffer into Stream. Calls of the device that it takes
+  /// at most: operations().
   Error queue(Device &D, uint8_t *Buffer, StreamHandle Stream) const;
   size_t operations() const;
   /// Adds the digests of one piece's chunks once Buffer is filled.
